@@ -25,6 +25,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/buildinfo"
+	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/library"
 )
@@ -36,7 +37,7 @@ func printDiagnostics(env *ui.Env, ds tool.Diagnostics, targets int, f validateF
 	}
 	switch f.output {
 	case "json":
-		b, err := ds.MarshalDocument()
+		b, err := ui.WithPaths(ds, ui.InRepository).MarshalDocument()
 		if err != nil {
 			return err
 		}
@@ -48,7 +49,7 @@ func printDiagnostics(env *ui.Env, ds tool.Diagnostics, targets int, f validateF
 		return findings.SARIF(env.Stdout, ds, buildinfo.Stamped().Version, source, ui.InRepository)
 	}
 	shown, left := ui.LimitDiagnostics(ds, f.limit)
-	diagnostic.Render(env.Stdout, ui.RelativePaths(shown), source, env.Style(env.Stdout))
+	diagnostic.Render(env.Stdout, ui.WithPaths(shown, console.ShortPath), source, env.Style(env.Stdout))
 	if left > 0 {
 		fmt.Fprintf(env.Stdout, "\n+%d more; to show all: --limit 0\n", left)
 	}

@@ -23,21 +23,22 @@ func LimitDiagnostics(ds tool.Diagnostics, limit int) (tool.Diagnostics, int) {
 	return first, len(left)
 }
 
-// RelativePaths returns diagnostics in which paths below the working directory are relative to it.
-func RelativePaths(ds tool.Diagnostics) tool.Diagnostics {
+// WithPaths returns diagnostics in which each file has the path that name gives it: console.ShortPath for people,
+// InRepository for other programs.
+func WithPaths(ds tool.Diagnostics, name func(file string) string) tool.Diagnostics {
 	ds = slices.Clone(ds)
 	for i := range ds {
-		ds[i].Pos.File = console.ShortPath(ds[i].Pos.File)
+		ds[i].Pos.File = name(ds[i].Pos.File)
 		ds[i].Related = slices.Clone(ds[i].Related)
 		for j := range ds[i].Related {
-			ds[i].Related[j].Pos.File = console.ShortPath(ds[i].Related[j].Pos.File)
+			ds[i].Related[j].Pos.File = name(ds[i].Related[j].Pos.File)
 		}
 	}
 	return ds
 }
 
-// InRepository returns the path of a file relative to the root of the checkout of GitHub Actions, which is what
-// annotations and code scanning expect whatever the working directory is. Elsewhere, and for files outside the
+// InRepository returns the path of a file as reports for other programs have it: relative to the root of the checkout of
+// GitHub Actions, which is what annotations and code scanning expect whatever the working directory is. Elsewhere, and for files outside the
 // checkout, it is relative to the working directory if it can be.
 func InRepository(file string) string {
 	root := os.Getenv("GITHUB_WORKSPACE")

@@ -158,7 +158,7 @@ func HintSuffix(h string) string {
 func (env *Env) Diagnose(ds tool.Diagnostics) {
 	shown, left := LimitDiagnostics(ds, MaxDiagnostics)
 	shown = AppliedFixes(env.Library(), shown, ReadSource)
-	diagnostic.Render(env.Stderr, RelativePaths(shown), ReadSource, env.Style(env.Stderr))
+	diagnostic.Render(env.Stderr, WithPaths(shown, console.ShortPath), ReadSource, env.Style(env.Stderr))
 	if left > 0 {
 		env.Notef("+%d more; flowrun validate --limit 0 shows every one", left)
 	}

@@ -37,7 +37,7 @@ func (env *Env) failJSON(err error) int {
 	doc.Parameters = o.Params
 	if o.Diagnostics != nil {
 		doc.Message = o.Diagnostics.Error()
-		if b, err := AppliedFixes(env.Library(), diagnostic.Reported(o.Diagnostics), ReadSource).MarshalDocument(); err == nil {
+		if b, err := WithPaths(AppliedFixes(env.Library(), diagnostic.Reported(o.Diagnostics), ReadSource), InRepository).MarshalDocument(); err == nil {
 			json.Unmarshal(b, &doc)
 			doc.Schema = errorSchema
 		}
