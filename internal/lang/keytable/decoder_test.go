@@ -1,6 +1,7 @@
 package keytable
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -69,6 +70,20 @@ func TestBounds(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestDirectives: a directive of YAML 1.2 is read, and is not taken for the error that stands elsewhere.
+func TestDirectives(t *testing.T) {
+	for text, want := range map[string]string{
+		"%YAML 1.2\n---\nname: a\n": "a", "%YAML 1.1\n---\nname: a\n": "a", "# x\n\n%YAML 1.2 # y\n---\nname: a\n": "a", "%TAG ! tag:x,2000:\n%YAML 1.2\n---\nname: a\n": "a",
+		"%YAML 1.2\r\n---\r\nname: a\r\n": "a", "name: |\n  %YAML 1.2\n": "%YAML 1.2\n",
+		"%YAML 2.0\n---\nname: a\n": "bad-yaml", "%YAML 1.2\n---\nname: [a\n": "unclosed-bracket", "name: %a\n": "reserved-character",
+	} {
+		r, problems := decode(text)
+		if got := cmp.Or(problems, r.name); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,7 +59,7 @@ func ParseOne(text []byte) (root *yaml.Node, err error) {
 			root, err = nil, fmt.Errorf("yaml: %v", r)
 		}
 	}()
-	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec := yaml.NewDecoder(bytes.NewReader(withKnownVersion(text)))
 	var doc, next yaml.Node
 	if err := dec.Decode(&doc); err != nil {
 		return nil, err
@@ -75,6 +76,23 @@ func ParseOne(text []byte) (root *yaml.Node, err error) {
 	default:
 		return nil, err
 	}
+}
+
+// withKnownVersion returns the text with 1.1 in place of 1.2 in its directive %YAML, because the parser reads both versions
+// but refuses that number.
+func withKnownVersion(text []byte) []byte {
+	const directive = "%YAML 1."
+	for at := 0; at < len(text); {
+		line, _, _ := bytes.Cut(text[at:], []byte("\n"))
+		if number := at + len(directive); bytes.HasPrefix(line, []byte(directive+"2")) {
+			return slices.Concat(text[:number], []byte("1"), text[number+1:])
+		}
+		if content := bytes.TrimSpace(line); len(content) > 0 && content[0] != '#' && line[0] != '%' {
+			break
+		}
+		at += len(line) + 1
+	}
+	return text
 }
 
 // commandKeys are the keys whose value is a command or a long text, which may contain ": " by accident.

@@ -60,7 +60,7 @@ func (sc *trapScanner) next() (trap, bool) {
 	raw := string(sc.s.Line(sc.line))
 	body := strings.TrimLeft(raw, " ")
 	parent, key := sc.scalarIndent, sc.plainKey
-	if trimmed := strings.TrimSpace(body); trimmed == "" || trimmed[0] == '#' {
+	if trimmed := strings.TrimSpace(body); trimmed == "" || trimmed[0] == '#' || raw[0] == '%' && len(sc.levels) == 0 { // a directive
 		return trap{}, false
 	}
 	sc.scalarIndent, sc.plainKey = -1, ""
