@@ -65,6 +65,7 @@ func (w *writer) reference(o *keytable.Object) map[string]any {
 func (w *writer) objectSchema(o *keytable.Object) map[string]any {
 	properties, dependencies := map[string]any{}, map[string]any{}
 	var required []string
+	var unless []any
 	for _, f := range o.Fields() {
 		properties[f.Key] = w.fieldSchema(f)
 		if f.Required {
@@ -74,6 +75,9 @@ func (w *writer) objectSchema(o *keytable.Object) map[string]any {
 			depends(dependencies, f.Key)["anyOf"] = mapWords(f.Needs, Requires)
 		}
 		exclude(dependencies, f.Key, f.Excludes)
+		if f.AnyWith != "" {
+			unless = append(unless, map[string]any{"if": Requires(f.AnyWith), "else": map[string]any{"properties": map[string]any{f.Key: typesOrObjects(f, ofType("object"))}}})
+		}
 	}
 	s := map[string]any{
 		"description":          o.Doc,
@@ -84,6 +88,9 @@ func (w *writer) objectSchema(o *keytable.Object) map[string]any {
 	}
 	if required != nil {
 		s["required"] = required
+	}
+	if unless != nil {
+		s["allOf"] = unless
 	}
 	if keys := o.ExactlyOne(); keys != nil {
 		s["anyOf"] = mapWords(keys, Requires)
@@ -211,11 +218,11 @@ func (w *writer) valueSchema(f keytable.Field) map[string]any {
 	case keytable.KindTextsOrObjects:
 		return oneOrMore(anyOf(textSchema(), w.reference(f.Of)))
 	case keytable.KindTextOrObjectMap:
-		text := textSchema()
-		if f.Types != nil {
-			text = map[string]any{"enum": slices.Clone(f.Types)}
+		s := mapOf(anyOf(textSchema(), w.reference(f.Of)))
+		if f.Types != nil && f.AnyWith == "" {
+			s = typesOrObjects(f, w.reference(f.Of))
 		}
-		return mapOf(anyOf(text, w.reference(f.Of)))
+		return withNames(s, f)
 	case keytable.KindValue:
 		if f.Types != nil {
 			return map[string]any{"type": slices.Clone(f.Types)}
@@ -225,11 +232,7 @@ func (w *writer) valueSchema(f keytable.Field) map[string]any {
 		if short := f.Of.Field(f.Short); short != nil {
 			item = anyOf(w.fieldSchema(*short), item)
 		}
-		s := mapOf(item)
-		if f.Form != nil {
-			s["propertyNames"] = map[string]any{"pattern": f.Form().String()}
-		}
-		return s
+		return withNames(mapOf(item), f)
 	case keytable.KindEnvironment:
 		flat := mapOf(textSchema())
 		flat["propertyNames"] = map[string]any{
@@ -239,6 +242,19 @@ func (w *writer) valueSchema(f keytable.Field) map[string]any {
 		return anyOf(w.reference(f.Of), flat)
 	}
 	return map[string]any{} // any value
+}
+
+// typesOrObjects returns the schema of mappings of names to one of the field's types, or to objects.
+func typesOrObjects(f keytable.Field, object map[string]any) map[string]any {
+	return mapOf(anyOf(map[string]any{"enum": slices.Clone(f.Types)}, object))
+}
+
+// withNames returns the schema of mappings with the form of their names, if the field has one.
+func withNames(s map[string]any, f keytable.Field) map[string]any {
+	if f.Form != nil {
+		s["propertyNames"] = map[string]any{"pattern": f.Form().String()}
+	}
+	return s
 }
 
 func ofType(name string) map[string]any { return map[string]any{"type": name} }

@@ -83,6 +83,7 @@ type Field struct {
 	Needs    []string              // keys of which one must be there too; nil = none
 	Excludes []string              // keys that must not be there too
 	Types    []string              // of values: the types of JSON that they have; of text or object maps: what the texts are; nil = any
+	AnyWith  string                // with this key in the object, the texts may be any, not only Types; "" = never
 
 	Set func(d *Decoder, into any, n *yaml.Node)
 }
@@ -289,6 +290,9 @@ func (f Field) WithExcludes(keys ...string) Field { f.Excludes = keys; return f 
 
 // WithTypes returns the field with the types that its values, or its texts, may have.
 func (f Field) WithTypes(types ...string) Field { f.Types = types; return f }
+
+// WithAnyTextBeside returns the field with texts that need not be one of its types if the object has another key.
+func (f Field) WithAnyTextBeside(key string) Field { f.AnyWith = key; return f }
 
 // AsBody returns the field as one of those of which an object must have exactly one.
 func (f Field) AsBody() Field { f.Body = true; return f }

@@ -45,7 +45,7 @@ func (s *Step) DeclaredOutputs() []*DeclaredOutput {
 func outputsField[T any](doc string, list func(*T) *[]*DeclaredOutput) keytable.Field {
 	return keytable.NamedOrText("outputs", "", outputValueObject, doc, func(into *T, name string, p Pos) *DeclaredOutput {
 		return addPointer(list(into), &DeclaredOutput{Name: name, Pos: p})
-	}, func(o *DeclaredOutput, v Text) { o.short = v })
+	}, func(o *DeclaredOutput, v Text) { o.short = v }).WithForm(outputName).WithTypes(jsonTypes...).WithAnyTextBeside("steps")
 }
 
 // outputName matches valid names of outputs.
