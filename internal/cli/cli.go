@@ -4,21 +4,24 @@
 //
 // Each family of commands is a package below this one, with a function Commands: runs, past,
 // models, schedules, serve, tools, author, settings and doctor. Families do not import each other.
-// They share the packages ui (terminal, errors, settings, history), launch (parameters, consent,
-// engines), runview (output about runs), keyboard and timetable. This package builds the root
+// They share the packages ui (terminal, errors, settings, history), engines (whose runs), launch
+// (parameters, consent, engines), runview (output about runs), keyboard and timetable. This package builds the root
 // command from all families, prints the error that a command returns, and exits with the exit code
 // for that kind of error.
 package cli
 
 import (
+	"cmp"
 	"io"
 	"log"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/author"
 	"github.com/flowrun/flowrun/internal/cli/doctor"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/models"
 	"github.com/flowrun/flowrun/internal/cli/past"
 	"github.com/flowrun/flowrun/internal/cli/runs"
@@ -107,12 +110,12 @@ func rootCommand(env *ui.Env, web serve.Web, args []string) *cobra.Command {
 	env.ColorFlag(root)
 	env.LanguageFlag(root)
 	root.AddGroup(&cobra.Group{ID: ui.GroupRun, Title: "Run:"}, &cobra.Group{ID: ui.GroupInspect, Title: "Inspect runs:"}, &cobra.Group{ID: ui.GroupAuthor, Title: "Write tools:"}, &cobra.Group{ID: ui.GroupSelf, Title: "flowrun itself:"})
-	withEngine := engineFlag(env, args)
+	env.Remote = temporalRuns(env)
 	for _, c := range commands(web, args) {
 		built := c.Build(env)
 		root.AddCommand(built)
-		if slices.Contains(past.OfEngines(), c.Name) {
-			withEngine(built)
+		if slices.Contains(slices.Concat(engines.Readers(), engines.Actors()), c.Name) {
+			engines.Flag(env, built, cmp.Or(os.Getenv("FLOWRUN_ENGINE"), engines.Local))
 		}
 	}
 	if mcp, _, err := root.Find([]string{"mcp"}); err == nil {

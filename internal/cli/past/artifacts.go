@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
@@ -50,7 +51,7 @@ file is verified by its digest. --to - writes the only file of an artifact to st
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+			return engines.Read(env, func(ctx context.Context, s history.Store) error {
 				run, err := env.LoadRun(ctx, s, findrun.Read, args[0])
 				if err != nil {
 					return err

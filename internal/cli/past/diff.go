@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -43,7 +44,7 @@ the first line that differs is shown. -o json has all steps.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+			return engines.Read(env, func(ctx context.Context, s history.Store) error {
 				d, err := diffOf(ctx, env, s, args)
 				switch {
 				case err != nil:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
@@ -22,7 +23,7 @@ func eventsCommand(env *ui.Env) *cobra.Command {
 		Example: `  flowrun events latest | jq -r 'select(.kind == "step.finished") | .node'`,
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error { return events(ctx, env, s, args[0]) })
+			return engines.Read(env, func(ctx context.Context, s history.Store) error { return events(ctx, env, s, args[0]) })
 		},
 		ValidArgsFunction: runview.CompleteRunID(env, findrun.Read),
 	}

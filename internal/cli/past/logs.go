@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -58,7 +59,7 @@ On a terminal, the output is shown with FLOWRUN_PAGER, PAGER or less, unless -f 
 			if err != nil {
 				return err
 			}
-			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+			return engines.Read(env, func(ctx context.Context, s history.Store) error {
 				id, err := env.FindRun(ctx, s, findrun.Read, args[0])
 				if err != nil {
 					return err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
 
@@ -18,7 +19,8 @@ import (
 func command(s history.Store, line ...string) (stdout, stderr string, err error) {
 	var out, notes bytes.Buffer
 	env := &ui.Env{Terminal: ui.Terminal{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &notes}}
-	env.Runs = func(f func(context.Context, history.Store) error) error { return f(context.Background(), s) }
+	env.Remote = func(_ context.Context, f func(history.Store) error) error { return f(s) }
+	env.Engine = engines.Temporal
 	root := &cobra.Command{SilenceErrors: true, SilenceUsage: true}
 	root.SetOut(io.Discard)
 	for _, own := range []func(*ui.Env) *cobra.Command{psCommand, runsCommand, showCommand, diffCommand, logsCommand, artifactsCommand, timelineCommand, eventsCommand, statsCommand, historyCommand} {

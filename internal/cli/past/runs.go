@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/complete"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/label"
@@ -67,7 +68,7 @@ schedule:NAME, backfill:NAME, file:NAME, after:NAME or webhook:NAME. These are t
 			if q.Tool, err = ui.ToolName(env, q.Tool); err != nil {
 				return err
 			}
-			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error { return runs(ctx, env, s, &f, output) })
+			return engines.Read(env, func(ctx context.Context, s history.Store) error { return runs(ctx, env, s, &f, output) })
 		},
 	}
 	fl := c.Flags()

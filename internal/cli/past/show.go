@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -43,7 +44,7 @@ prints each under its name.`,
 			if definition && output == "json" {
 				return ui.Usagef(c, "--definition prints text: it cannot be combined with -o json")
 			}
-			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+			return engines.Read(env, func(ctx context.Context, s history.Store) error {
 				p, err := env.LoadRun(ctx, s, findrun.Read, args[0])
 				if err != nil {
 					return err

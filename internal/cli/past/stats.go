@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/complete"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/runstats"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -50,7 +51,7 @@ and a p50 that has changed by more than a quarter and 100 ms.`,
 			if q.Tool, err = ui.ToolName(env, q.Tool); err != nil {
 				return err
 			}
-			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+			return engines.Read(env, func(ctx context.Context, s history.Store) error {
 				if q.Tool == args[0] { // args[0] is a name; a file has just been read
 					if err := checkKnown(ctx, env, s, q.Tool); err != nil {
 						return err

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
@@ -23,7 +24,7 @@ show -o json, with the times of all steps.`,
 		Example: "  flowrun timeline latest",
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+			return engines.Read(env, func(ctx context.Context, s history.Store) error {
 				p, err := env.LoadRun(ctx, s, findrun.Read, args[0])
 				if err != nil {
 					return err

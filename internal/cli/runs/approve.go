@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/complete"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
@@ -40,7 +41,7 @@ func approveCommand(env *ui.Env) *cobra.Command {
 		Short: "Approve a step that waits for approval, and continue the run",
 		Long: `Approve a waiting step that has the key approve. flowrun records the answer and then
 continues the run, unless the process that executes the run, or the service, continues it.
-Steps that have ended stay as they ended.
+A run on Temporal is continued by its workers. Steps that have ended stay as they ended.
 
 STEP is the path that flowrun show prints, such as deploy[eu]/gate. You can omit it if only
 one step is waiting. If the step has a form, give its values like parameters: FIELD=text,
@@ -101,7 +102,7 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f
 	if err := f.check(env, c); err != nil {
 		return err
 	}
-	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
+	return engines.Act(env, func(ctx context.Context, s history.Store, local ui.History) error {
 		recorded, err := env.LoadRun(ctx, s, findrun.Answer, args[0])
 		if err != nil {
 			return err
@@ -125,21 +126,47 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f
 		if err := s.Answer(ctx, recorded.Record.ID, answer); err != nil {
 			return addResumeHint(recorded, err)
 		}
+		if recorded.Info.Engine != "" {
+			return awaitTaken(ctx, env, s, recorded, q, r)
+		}
 		if ui.Verbose(f.Progress) {
 			env.Notef("%s step %s of run %s", r.Verb(), q.Step, recorded.Record.ID)
 		}
 		f.answered, f.rejected = dag.ID(q.Step), !r.Approve
 		for lost := true; lost; lost = lostRace(err) {
-			if elsewhere, err := continuedElsewhere(ctx, env, s, recorded, q, ui.Verbose(f.Progress)); err != nil || elsewhere {
+			if elsewhere, err := continuedElsewhere(ctx, env, local, recorded, q, ui.Verbose(f.Progress)); err != nil || elsewhere {
 				return err
 			}
-			err = continueRun(ctx, env, c, s, recorded, params, f)
+			err = continueRun(ctx, env, c, local, recorded, params, f)
 		}
 		if code := ui.CodeError(0); !r.Approve && errors.As(err, &code) && code == outcome.ExitFailed {
 			return nil // the run failed because of the rejection, which is the intended result
 		}
 		return err
 	})
+}
+
+// takenTimeout is how long approve and reject wait until a worker of another engine has taken the answer.
+const takenTimeout = 10 * time.Second
+
+// awaitTaken waits until the workers of another engine, which then continue the run, have taken an answer.
+func awaitTaken(ctx context.Context, env *ui.Env, s history.Store, p *engine.RecordedRun, q history.Question, r Answering) error {
+	for until := time.Now().Add(takenTimeout); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+		if err := p.Refresh(ctx, s); err != nil {
+			return err
+		}
+		if !asks(p, q) {
+			env.Notef("%s step %s of run %s", r.Verb(), q.Step, p.Record.ID)
+			return nil
+		}
+	}
+	env.Notef("the answer to step %s of run %s is stored; a worker has not taken it yet", q.Step, p.Record.ID)
+	return nil
+}
+
+// asks reports whether a question of a run is open.
+func asks(p *engine.RecordedRun, q history.Question) bool {
+	return slices.ContainsFunc(p.Questions(), func(x history.Question) bool { return x.Wait == q.Wait })
 }
 
 // lostRace reports whether a run was not resumed because another process, which answered
@@ -294,8 +321,7 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s history.Store, p *en
 		return false, err
 	}
 	for until := time.Now().Add(continueTimeout); p.Info.Status == dag.Running || p.Info.Status == dag.Pending; {
-		answered := !slices.ContainsFunc(p.Questions(), func(x history.Question) bool { return x.Wait == q.Wait })
-		if answered || time.Now().After(until) {
+		if !asks(p, q) || time.Now().After(until) {
 			return reportElsewhere("process %[2]d continues run %[1]s; to see how it ends: flowrun show %[1]s", id, p.Info.PID)
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -358,7 +384,7 @@ func CompleteQuestion(env *ui.Env) cobra.CompletionFunc {
 		if len(args) == 0 {
 			return runview.RunIDs(env, findrun.Answer, "", prefix), none | cobra.ShellCompDirectiveKeepOrder
 		}
-		ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+		engines.Read(env, func(ctx context.Context, s history.Store) error {
 			p, err := env.LoadRun(ctx, s, findrun.Answer, args[0])
 			if err != nil {
 				return err

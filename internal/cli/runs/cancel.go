@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -26,14 +28,14 @@ func cancelCommand(env *ui.Env) *cobra.Command {
 runs the cleanup. The command does not wait until the run has ended. If the run is not
 active, the command fails.
 
-No process executes a run that is waiting for an approval. This command then runs the
+The workers of Temporal stop a run there. No process of this machine executes a run that is waiting for an approval. This command then runs the
 cleanup itself, unless a service started the run.
 
 A run that has failed may be retried automatically (retry-run). This command then stops that.`,
 		Example: "  flowrun cancel latest",
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return env.WriteHistory(func(ctx context.Context, s ui.History) error {
+			return engines.Act(env, func(ctx context.Context, s history.Store, local ui.History) error {
 				id, err := env.FindRun(ctx, s, findrun.Cancel, args[0])
 				if err != nil {
 					return err
@@ -42,7 +44,10 @@ A run that has failed may be retried automatically (retry-run). This command the
 				if err != nil {
 					return err
 				}
-				return cancel(ctx, env, s, info)
+				if info.Engine != "" {
+					return cancelRemote(ctx, env, s, info)
+				}
+				return cancel(ctx, env, local, info)
 			})
 		},
 		ValidArgsFunction: runview.CompleteRunID(env, findrun.Cancel),
@@ -75,6 +80,19 @@ func cancel(ctx context.Context, env *ui.Env, s ui.History, info history.RunInfo
 		}
 		return fmt.Errorf("run %s has already ended; it %s", id, findrun.StatusText(info.Status, info.Notes...))
 	}
+}
+
+// cancelRemote asks the workers of another engine to stop a run.
+func cancelRemote(ctx context.Context, env *ui.Env, s history.Store, info history.RunInfo) error {
+	if !slices.Contains(findrun.Cancel.Statuses(), info.Status) {
+		return fmt.Errorf("run %s has already ended; it %s", info.ID, findrun.StatusText(info.Status, info.Notes...))
+	}
+	if err := s.Cancel(ctx, info.ID, errCancelledBy.Error()); err != nil {
+		return err
+	}
+	env.Notef("asked run %s to stop", info.ID)
+	ui.Suggest(env, "to see how it ends: flowrun show %s --engine %s", info.ID, info.Engine)
+	return nil
 }
 
 // errCancelledBy is the cause of cancellation of runs that a person cancels.

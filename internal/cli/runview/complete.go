@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/complete"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -30,7 +31,7 @@ func CompleteRunID(env *ui.Env, a findrun.Act) cobra.CompletionFunc {
 // RunIDs returns completions for the runs of a tool, or of any, that an act is for. history.Latest is offered if there
 // is such a run.
 func RunIDs(env *ui.Env, a findrun.Act, tool, prefix string) (words []string) {
-	ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+	engines.Read(env, func(ctx context.Context, s history.Store) error {
 		if strings.HasPrefix(history.Latest, prefix) {
 			f := env.Finder(s)
 			f.Tool = tool
@@ -62,7 +63,7 @@ func CompleteRunStep(env *ui.Env) cobra.CompletionFunc {
 
 // RunSteps returns completions for the steps of a run that begin with prefix.
 func RunSteps(env *ui.Env, a findrun.Act, run, prefix string) (words []string) {
-	ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+	engines.Read(env, func(ctx context.Context, s history.Store) error {
 		p, err := env.LoadRun(ctx, s, a, run)
 		if err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/complete"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/keptstate"
 	"github.com/flowrun/flowrun/internal/engine/notice"
@@ -64,7 +65,7 @@ them. With a KEY, print its value only: text as it is, everything else as JSON.`
 			if err := t.checkKeys(args[1:]); err != nil {
 				return err
 			}
-			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+			return engines.Read(env, func(ctx context.Context, s history.Store) error {
 				current, err := s.State(ctx, t.id)
 				if err != nil {
 					return err
@@ -126,12 +127,9 @@ merge. The change is noted in the history of the key, with your name.`,
 	}
 }
 
-// change calls f with the store whose values are changed: the history, or that of env.Runs.
+// change calls f with the store whose values are changed.
 func change(env *ui.Env, f func(context.Context, history.Store) error) error {
-	if env.Runs != nil {
-		return env.Runs(f)
-	}
-	return env.WriteHistory(func(ctx context.Context, s ui.History) error { return f(ctx, s) })
+	return engines.Act(env, func(ctx context.Context, s history.Store, _ ui.History) error { return f(ctx, s) })
 }
 
 func adoptCommand(env *ui.Env) *cobra.Command {
@@ -193,7 +191,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 			return nil
 		},
 		RunE: func(*cobra.Command, []string) error {
-			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+			return engines.Read(env, func(ctx context.Context, s history.Store) error {
 				values, err := s.State(ctx, history.StateID{})
 				if err != nil {
 					return err
@@ -223,7 +221,7 @@ set them.`,
 			if err := t.checkKeys(args[1:]); err != nil {
 				return err
 			}
-			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+			return engines.Read(env, func(ctx context.Context, s history.Store) error {
 				values, err := s.StateHistory(ctx, t.id, strings.Join(args[1:], ""))
 				if err != nil {
 					return err

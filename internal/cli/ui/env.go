@@ -19,11 +19,11 @@ type Env struct {
 	// ServerQuestions asks the person at the terminal the questions of MCP servers.
 	ServerQuestions ServerQuestions
 
-	// Runs, if it is set, calls a function with the runs that commands show, in place of the history.
-	Runs func(func(context.Context, history.Store) error) error
+	// Engine says whose runs the command is about, see package engines; "" is this machine's.
+	Engine string
 
-	// Elsewhere, if it is set, is asked before runs are read. It returns true if another program shows them.
-	Elsewhere func() (bool, error)
+	// Remote calls a function with the runs of the other engine.
+	Remote func(context.Context, func(history.Store) error) error
 
 	// Artifact, if it is set, puts an artifact of these runs into a folder of this machine, and returns it with its path there.
 	Artifact func(dag.Artifact) (dag.Artifact, error)

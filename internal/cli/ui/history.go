@@ -68,20 +68,6 @@ func (env *Env) ReadHistory(f func(ctx context.Context, s History) error) error 
 	}, f)
 }
 
-// ReadRuns calls f with the runs that commands show: those of the history, or of env.Runs. f is not called if another program
-// shows them.
-func ReadRuns(env *Env, f func(ctx context.Context, s history.Store) error) error {
-	if env.Elsewhere != nil {
-		if done, err := env.Elsewhere(); done || err != nil {
-			return err
-		}
-	}
-	if env.Runs != nil {
-		return env.Runs(f)
-	}
-	return env.ReadHistory(func(ctx context.Context, s History) error { return f(ctx, s) })
-}
-
 // WriteHistory opens the history for writing and calls f.
 func (env *Env) WriteHistory(f func(ctx context.Context, s History) error) error {
 	if _, err := MakeStateDir(); err != nil {
@@ -123,7 +109,7 @@ func (env *Env) FindRun(ctx context.Context, s history.Store, a findrun.Act, wor
 	if !errors.Is(err, history.ErrNoRun) {
 		return id, err
 	}
-	if impossible := impossibleState(); impossible != nil && env.Runs == nil {
+	if impossible := impossibleState(); impossible != nil && env.Engine == "" {
 		return "", impossible
 	}
 	if word != history.Latest {

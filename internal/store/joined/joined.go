@@ -17,11 +17,10 @@ import (
 type Store struct {
 	history.Store // the first
 	second        history.Store
-	engine        string // RunInfo.Engine of the runs in the second
 }
 
-// New returns a Store with the runs of two stores. engine is the RunInfo.Engine of those in the second.
-func New(first, second history.Store, engine string) *Store { return &Store{first, second, engine} }
+// New returns a Store with the runs of two stores.
+func New(first, second history.Store) *Store { return &Store{first, second} }
 
 // Of returns the store that has a run. Error: history.ErrNoRun.
 func (s *Store) Of(ctx context.Context, id string) (history.Store, error) {
@@ -98,9 +97,6 @@ func (s *Store) Runs(ctx context.Context, q history.Query) (list []history.RunIn
 	more, err := s.second.Runs(ctx, queries[1])
 	if err != nil {
 		return nil, err
-	}
-	for i := range more {
-		more[i].Engine = s.engine
 	}
 	list = append(list, more...)
 	slices.SortStableFunc(list, func(a, b history.RunInfo) int { return b.Started.Compare(a.Started) })

@@ -67,8 +67,8 @@ from the configuration file of the temporal command.`,
 	env.ColorFlag(root)
 	env.LanguageFlag(root)
 	conn := &connection{}
-	root.AddCommand(workerCommand(env), runCommand(env), approveCommand(env, conn), rejectCommand(env, conn), cancelCommand(env, conn), scheduleCommand(env), pruneCommand(env))
-	root.AddCommand(pastCommands(env, conn)...)
+	root.AddCommand(workerCommand(env), runCommand(env), scheduleCommand(env), pruneCommand(env), serveRunsCommand(env, conn))
+	root.AddCommand(sharedCommands(env, conn)...)
 	env.Hint = func(hint string) string { return hintFor(root, hint) }
 	return root
 }

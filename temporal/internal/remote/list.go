@@ -200,7 +200,7 @@ func (s *Store) filter(q history.Query) string {
 // listed returns what the list of runs says about a workflow, and the folder in which it was started. How one that has failed or
 // was cancelled ended, addOutcome adds.
 func (s *Store) listed(w *workflowpb.WorkflowExecutionInfo) (info history.RunInfo, folder string) {
-	info = history.RunInfo{ID: w.GetExecution().GetWorkflowId(), Status: dag.Running, Started: w.GetStartTime().AsTime()}
+	info = history.RunInfo{ID: w.GetExecution().GetWorkflowId(), Engine: Engine, Status: dag.Running, Started: w.GetStartTime().AsTime()}
 	waits := ""
 	for key, to := range map[string]any{interpreter.ToolMemo: &info.Tool, interpreter.OriginMemo: &info.Origin, interpreter.CreatedMemo: &info.Started,
 		interpreter.LabelsMemo: &info.Labels, interpreter.FolderMemo: &folder, interpreter.WaitsMemo: &waits} {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -24,7 +25,7 @@ import (
 )
 
 // Store implements history.Store for the workflows of a Temporal service. Runs cannot be started or
-// taken over through it. Not safe for concurrent use.
+// taken over through it. Safe for concurrent use.
 type Store struct {
 	*history.Memory
 	client    client.Client
@@ -33,23 +34,29 @@ type Store struct {
 	library   func() *library.Library
 	queue     string
 	report    func(error)
-	mirrors   map[string]*mirror
+
+	mu      sync.Mutex
+	mirrors map[string]*mirror
 }
 
 // New returns the runs at a service. Lists have those of the task queue. The library provides loaders, and tools written in
 // Go. report gets what is missing of a run that can be read otherwise.
 func New(c client.Client, dc converter.DataConverter, texts Texts, library func() *library.Library, queue string, report func(error)) *Store {
-	return &Store{history.NewMemory(), c, dc, texts, library, queue, report, map[string]*mirror{}}
+	return &Store{Memory: history.NewMemory(), client: c, converter: dc, texts: texts, library: library, queue: queue, report: report, mirrors: map[string]*mirror{}}
 }
 
 // mirror is a run in the Memory.
 type mirror struct {
-	ledger history.Ledger
+	sync.Mutex
+	ledger history.Ledger // nil if the run is not in the Memory yet
 	events uint64
 	ended  bool
 	read   time.Time
 	waits  []PoolWait
 }
+
+// Engine is the RunInfo.Engine of these runs.
+const Engine = "temporal"
 
 // freshFor is how long the events of an open run are not read again.
 const freshFor = 300 * time.Millisecond
@@ -68,22 +75,25 @@ func (s *Store) Claim(context.Context, string, uint64) (history.Ledger, error) {
 
 // Record implements history.Store.
 func (s *Store) Record(ctx context.Context, id string) (*history.Record, error) {
-	if _, err := s.mirror(ctx, id); err != nil {
+	m, err := s.mirror(ctx, id)
+	if err != nil {
 		return nil, err
 	}
+	m.Unlock()
 	return s.Memory.Record(ctx, id)
 }
 
 // Info implements history.Store.
 func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
-	if err := s.sync(ctx, id); err != nil {
+	waits, err := s.sync(ctx, id)
+	if err != nil {
 		return history.RunInfo{}, err
 	}
 	info, err := s.Memory.Info(ctx, id)
-	info.PID = 0 // of this process
+	info.Engine, info.PID = Engine, 0 // the process is this one
 	if err == nil && info.Live() {
 		err = s.addWaiting(ctx, &info)
-		if waits := s.mirrors[id].waits; len(waits) > 0 && info.Message == "" {
+		if len(waits) > 0 && info.Message == "" {
 			info.Message = waits[0].String()
 		}
 	}
@@ -92,7 +102,7 @@ func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
 
 // Events implements history.Store.
 func (s *Store) Events(ctx context.Context, id string, after uint64) ([]dag.Event, error) {
-	if err := s.sync(ctx, id); err != nil {
+	if _, err := s.sync(ctx, id); err != nil {
 		return nil, err
 	}
 	return s.Memory.Events(ctx, id, after)
@@ -108,26 +118,38 @@ func (s *Store) Cancel(ctx context.Context, id, _ string) error {
 	return runError(id, s.client.CancelWorkflow(ctx, id, ""))
 }
 
-// mirror returns the run in the Memory, with its record.
+// mirror returns the run in the Memory, with its record. It is locked.
 func (s *Store) mirror(ctx context.Context, id string) (*mirror, error) {
-	if m := s.mirrors[id]; m != nil {
-		return m, nil
+	s.mu.Lock()
+	m := s.mirrors[id]
+	if m == nil {
+		m = &mirror{}
+		s.mirrors[id] = m
 	}
+	s.mu.Unlock()
+	m.Lock()
+	if m.ledger == nil {
+		if err := s.begin(ctx, id, m); err != nil {
+			m.Unlock()
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// begin reads the record of a run into the Memory.
+func (s *Store) begin(ctx context.Context, id string, m *mirror) error {
 	in, err := s.input(ctx, id)
 	if err != nil {
-		return nil, runError(id, err)
+		return runError(id, err)
 	}
 	record := *in.Record
 	record.Sources = slices.Clone(record.Sources)
 	for i, text := range in.Sources {
 		record.Sources[i].Text = text
 	}
-	ledger, err := s.Memory.Begin(ctx, &record)
-	if err != nil {
-		return nil, err
-	}
-	s.mirrors[id] = &mirror{ledger: ledger}
-	return s.mirrors[id], nil
+	m.ledger, err = s.Memory.Begin(ctx, &record)
+	return err
 }
 
 // input reads the input of a workflow from its history.
@@ -148,30 +170,40 @@ func (s *Store) input(ctx context.Context, id string) (*interpreter.Input, error
 	return in.For(id, first.GetEventTime().AsTime()), nil
 }
 
-// sync reads the new events of a run.
-func (s *Store) sync(ctx context.Context, id string) error {
+// sync reads the new events of a run, and returns what it waits for.
+func (s *Store) sync(ctx context.Context, id string) ([]PoolWait, error) {
 	m, err := s.mirror(ctx, id)
-	if err != nil || m.ended || time.Since(m.read) < freshFor {
-		return err
+	if err != nil {
+		return nil, err
 	}
+	defer m.Unlock()
+	if m.ended || time.Since(m.read) < freshFor {
+		return m.waits, nil
+	}
+	err = s.refresh(ctx, id, m)
+	return m.waits, err
+}
+
+// refresh reads the new events of a run that may have some.
+func (s *Store) refresh(ctx context.Context, id string, m *mirror) error {
 	described, err := s.client.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {
 		return runError(id, err)
 	}
 	var text []byte
-	if described.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+	ended := described.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+	if ended {
+		text, err = s.result(ctx, id)
+	} else {
 		if m.waits, err = poolWaits(ctx, s.client, described); err != nil {
 			return fmt.Errorf("cannot read what run %s waits for: %w", id, err)
 		}
 		text, err = s.query(ctx, id, m.events)
-	} else {
-		m.ended = true
-		text, err = s.result(ctx, id)
 	}
 	if err != nil {
 		return err
 	}
-	m.read = time.Now()
+	m.ended, m.read = ended, time.Now()
 	return s.add(ctx, id, m, text)
 }
 

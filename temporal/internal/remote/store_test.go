@@ -106,7 +106,7 @@ func TestOpenRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := history.RunInfo{ID: run, Tool: "gated", Origin: "schedule:gated", Status: dag.Waiting, Message: "step gate waits for approval: Go on?", Started: start, Epoch: 1}
+	want := history.RunInfo{ID: run, Engine: "temporal", Tool: "gated", Origin: "schedule:gated", Status: dag.Waiting, Message: "step gate waits for approval: Go on?", Started: start, Epoch: 1}
 	if diff := cmp.Diff(want, info); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
