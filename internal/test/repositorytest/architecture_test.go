@@ -75,7 +75,7 @@ var libraries = map[string][]string{
 	"github.com/pelletier/go-toml":           {"internal/model/clientconfig"},
 	"github.com/prometheus":                  {"metrics"},
 	"github.com/rogpeppe/go-internal":        {"internal/os/textdiff"},
-	"github.com/spf13/cobra":                 {"internal/cli", "internal/cli/author", "internal/cli/complete", "internal/cli/doctor", "internal/cli/launch", "internal/cli/models", "internal/cli/past", "internal/cli/runs", "internal/cli/runview", "internal/cli/schedules", "internal/cli/serve", "internal/cli/servers", "internal/cli/settings", "internal/cli/state", "internal/cli/tools", "internal/cli/tools/addition", "internal/cli/tools/npm", "internal/cli/tools/page", "internal/cli/ui"},
+	"github.com/spf13/cobra":                 {"internal/cli", "internal/cli/author", "internal/cli/complete", "internal/cli/doctor", "internal/cli/engines", "internal/cli/launch", "internal/cli/models", "internal/cli/past", "internal/cli/runs", "internal/cli/runview", "internal/cli/schedules", "internal/cli/serve", "internal/cli/servers", "internal/cli/settings", "internal/cli/state", "internal/cli/tools", "internal/cli/tools/addition", "internal/cli/tools/npm", "internal/cli/tools/page", "internal/cli/ui"},
 	"github.com/spf13/pflag":                 {"internal/cli/ui"},
 	"github.com/tailscale/hujson":            {"internal/model/clientconfig"},
 	"github.com/yosida95/uritemplate":        {"internal/service/mcp"},

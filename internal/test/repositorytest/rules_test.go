@@ -102,7 +102,7 @@ func TestJSONReaders(t *testing.T) {
 	t.Chdir(top)
 	const own, world, lenient = "what flowrun wrote itself", "messages between flowrun and its JavaScript", "MCP servers and models: taken as it is, or in its order"
 	may := map[string]string{
-		"dag": own, "history": own, "internal/store/merge": own, "internal/store/sqlite": own,
+		"dag": own, "history": own, "internal/store/merge": own, "internal/store/sqlite": own, "internal/store/storepipe": own,
 		"internal/observe/audit": own, "internal/engine/artifact": own, "internal/engine/cache": own, "internal/engine/permtrace": own, "internal/engine/rundir": own,
 		"internal/engine/toolstate": own, "internal/os/confine": own, "internal/os/supervisor": own, "internal/service/config": own,
 		"internal/service/timetable": own, "internal/service/users": own, "internal/service/web": own,
