@@ -190,7 +190,7 @@ type RunInfo struct {
 	Tool     string
 	RetryOf  string
 	Origin   string
-	Engine   string     // that has the run, if a list has runs of several: "temporal", or "" for that of this machine
+	Engine   string     // that has the run: "temporal", or "" for this machine
 	Status   dag.Status // Running while it has a living owner, Pending while that waits in the queue, Waiting, or Interrupted when its owner was killed or gave up
 	ExitCode int
 	Reason   string

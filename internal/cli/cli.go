@@ -11,10 +11,8 @@
 package cli
 
 import (
-	"cmp"
 	"io"
 	"log"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -115,7 +113,7 @@ func rootCommand(env *ui.Env, web serve.Web, args []string) *cobra.Command {
 		built := c.Build(env)
 		root.AddCommand(built)
 		if slices.Contains(slices.Concat(engines.Readers(), engines.Actors()), c.Name) {
-			engines.Flag(env, built, cmp.Or(os.Getenv("FLOWRUN_ENGINE"), engines.Local))
+			engines.Flag(env, built, engines.Default())
 		}
 	}
 	if mcp, _, err := root.Find([]string{"mcp"}); err == nil {

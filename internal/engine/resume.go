@@ -69,6 +69,9 @@ func (p *RecordedRun) proceed(lib *library.Library, o ResumeOptions) (*Continuat
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, history.ErrLive)
 	}
+	if p.Info.Engine != "" {
+		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, outcome.ErrOtherEngine)
+	}
 	if err := p.checkStarted("resume"); err != nil && (p.absent == nil || !o.Latest) {
 		return nil, err
 	}

@@ -36,6 +36,9 @@ func (p *RecordedRun) Retry(lib *library.Library, o RetryOptions) (*Continuation
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot retry run %s: %w", p.Record.ID, history.ErrLive)
 	}
+	if p.Info.Engine != "" {
+		return nil, fmt.Errorf("cannot retry run %s: %w", p.Record.ID, outcome.ErrOtherEngine)
+	}
 	if err := p.checkStarted("retry"); err != nil {
 		return nil, err
 	}

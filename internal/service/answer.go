@@ -60,11 +60,11 @@ const (
 	answerPollInterval = 50 * time.Millisecond
 )
 
-// answered resumes a run whose question has been answered, unless its owner handles the
+// answered resumes a run whose question has been answered, unless its owner, or another engine, handles the
 // answer. It is not an error if another process resumes the run first.
 func (c *Control) answered(ctx context.Context, p *engine.RecordedRun, wait uint64) error {
 	for until := time.Now().Add(maxAnswerPoll); ; time.Sleep(answerPollInterval) {
-		if !p.Info.Live() {
+		if !p.Info.Live() && p.Info.Engine == "" {
 			err := c.proceed(ctx, p.Record.ID, (*engine.RecordedRun).Continue)
 			if errors.Is(err, outcome.ErrDraining) {
 				return nil

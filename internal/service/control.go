@@ -22,7 +22,7 @@ import (
 // concurrent use.
 type Control struct {
 	engine   *engine.Engine
-	store    history.Store
+	store    history.Store // with the runs of other engines
 	catalog  *catalog.Catalog
 	policy   Policy
 	executor *executor.Executor
@@ -143,6 +143,8 @@ func (c *Control) Cancel(ctx context.Context, id, reason string) error {
 			return fmt.Errorf("cannot cancel run %s: %w", id, outcome.ErrNotRunning)
 		case !info.Ended.IsZero() && info.RetryAt.IsZero():
 			return nil
+		case info.Engine != "":
+			return c.store.Cancel(ctx, id, reason)
 		case info.Status != dag.Waiting:
 			return c.store.Cancel(ctx, id, reason)
 		}

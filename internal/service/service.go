@@ -34,6 +34,7 @@ import (
 	"github.com/flowrun/flowrun/internal/service/executor"
 	"github.com/flowrun/flowrun/internal/service/feed"
 	"github.com/flowrun/flowrun/internal/service/recorded"
+	"github.com/flowrun/flowrun/internal/store/joined"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -41,6 +42,9 @@ import (
 type Config struct {
 	Engine *engine.Engine // records its runs in Store
 	Store  history.Store
+	// Remote are the runs of another engine, which executes them: they are shown, answered and cancelled like those of Store.
+	// Default: there are none.
+	Remote history.Store
 	// Library returns a Library of the available definitions. It is called repeatedly,
 	// because folders appear and disappear.
 	Library func() *library.Library
@@ -108,13 +112,17 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{History: c.Store, Feed: feed.New(time.Now()), Tools: catalog.New(c.Library, c.Served, c.Log), Policy: c.Decide,
+	shown := c.Store
+	if c.Remote != nil {
+		shown = joined.New(c.Store, c.Remote)
+	}
+	s := &Service{History: shown, Feed: feed.New(time.Now()), Tools: catalog.New(c.Library, c.Served, c.Log), Policy: c.Decide,
 		Parked: &Parking{runs: map[string]parkedRun{}}, probe: probe{check: c.Writable}, quit: make(chan struct{})}
-	s.Editor, s.Runs = catalog.NewEditor(s.Tools, c.Trusts), recorded.New(c.Store, s.Tools)
+	s.Editor, s.Runs = catalog.NewEditor(s.Tools, c.Trusts), recorded.New(shown, s.Tools)
 	s.executor = executor.New(executor.Config{Feed: s.Feed, Log: c.Log, Trace: c.Trace, Ended: c.Ended, Waited: c.Waited})
 	s.Starter = &Starter{engine: c.Engine, store: c.Store, catalog: s.Tools, policy: s.Policy, executor: s.executor, feed: s.Feed,
 		trace: c.Trace, home: c.Home, isTransient: c.IsTransient, notStarted: c.NotStarted, log: c.Log}
-	s.Control = &Control{engine: c.Engine, store: c.Store, catalog: s.Tools, policy: s.Policy, executor: s.executor, feed: s.Feed,
+	s.Control = &Control{engine: c.Engine, store: shown, catalog: s.Tools, policy: s.Policy, executor: s.executor, feed: s.Feed,
 		runs: s.Runs, started: time.Now()}
 	s.follower = &follower{store: c.Store, readChanges: c.Changes, feed: s.Feed, runs: s.Runs, executor: s.executor,
 		adopter: &adopter{control: s.Control, engine: c.Engine, executor: s.executor, parked: s.Parked, cutOff: c.CutOff, log: c.Log, work: &s.pollers},

@@ -8,7 +8,9 @@
 package engines
 
 import (
+	"cmp"
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -34,9 +36,12 @@ func Readers() []string {
 // Actors returns the names of the commands that answer, end or continue runs.
 func Actors() []string { return []string{"approve", "reject", "cancel", "resume", "retry"} }
 
+// Default returns the value of --engine that the environment gives.
+func Default() string { return cmp.Or(os.Getenv("FLOWRUN_ENGINE"), Local) }
+
 // Flag adds --engine to a command. It sets Env.Engine when the command runs; completion is about what that was before.
 func Flag(env *ui.Env, c *cobra.Command, value string) {
-	c.Flags().StringVar(&value, "engine", value, "of whose runs this one is, or these are: `engine` is local, temporal, or all for both")
+	c.Flags().StringVar(&value, "engine", value, "whose runs: `engine` is local, temporal, or all for both")
 	c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(names(), cobra.ShellCompDirectiveNoFileComp))
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if env.Engine = value; value == Local {

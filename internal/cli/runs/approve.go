@@ -127,7 +127,7 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f
 			return addResumeHint(recorded, err)
 		}
 		if recorded.Info.Engine != "" {
-			return awaitTaken(ctx, env, s, recorded, q, r)
+			return awaitTaken(ctx, env, s, recorded, q, r, ui.Verbose(f.Progress))
 		}
 		if ui.Verbose(f.Progress) {
 			env.Notef("%s step %s of run %s", r.Verb(), q.Step, recorded.Record.ID)
@@ -149,13 +149,17 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f
 // takenTimeout is how long approve and reject wait until a worker of another engine has taken the answer.
 const takenTimeout = 10 * time.Second
 
-// awaitTaken waits until the workers of another engine, which then continue the run, have taken an answer.
-func awaitTaken(ctx context.Context, env *ui.Env, s history.Store, p *engine.RecordedRun, q history.Question, r Answering) error {
+// awaitTaken waits until the workers of another engine, which then continue the run, have taken an answer. If tell is set, it
+// says that they have.
+func awaitTaken(ctx context.Context, env *ui.Env, s history.Store, p *engine.RecordedRun, q history.Question, r Answering, tell bool) error {
 	for until := time.Now().Add(takenTimeout); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
 		if err := p.Refresh(ctx, s); err != nil {
 			return err
 		}
 		if !asks(p, q) {
+			if !tell {
+				return nil
+			}
 			env.Notef("%s step %s of run %s", r.Verb(), q.Step, p.Record.ID)
 			return nil
 		}

@@ -28,8 +28,9 @@ func cancelCommand(env *ui.Env) *cobra.Command {
 runs the cleanup. The command does not wait until the run has ended. If the run is not
 active, the command fails.
 
-The workers of Temporal stop a run there. No process of this machine executes a run that is waiting for an approval. This command then runs the
-cleanup itself, unless a service started the run.
+No process executes a run that is waiting for an approval. This command then runs the
+cleanup itself, unless a service started the run, or the run is on Temporal, where its
+workers do it.
 
 A run that has failed may be retried automatically (retry-run). This command then stops that.`,
 		Example: "  flowrun cancel latest",

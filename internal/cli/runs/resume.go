@@ -160,9 +160,6 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, a findrun.Act, args []string
 	}
 	return engines.Act(env, func(ctx context.Context, s history.Store, local ui.History) error {
 		recorded, err := env.LoadRun(ctx, s, a, args[0])
-		if err == nil && recorded.Info.Engine != "" {
-			return notOnTemporal(c.Name(), recorded)
-		}
 		if err == nil && f.workspace != "" {
 			recorded, err = recorded.InWorkspace(env.Library(), f.workspace)
 		}
@@ -175,19 +172,6 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, a findrun.Act, args []string
 		}
 		return continueRecorded(ctx, env, local, recorded, params.Values, f, plan)
 	})
-}
-
-// notOnTemporal refuses to resume or retry a run there, and says what is possible.
-func notOnTemporal(verb string, p *engine.RecordedRun) error {
-	id := p.Record.ID
-	reason, instead := "it is on Temporal, where a run that has ended is not continued", "to start it again: flowrun temporal run "+shellword.Sh(p.Record.Tool)
-	switch {
-	case len(p.Questions()) > 0:
-		reason, instead = "it is on Temporal, and waits for an answer", "to answer: flowrun approve "+id+" --engine temporal"
-	case p.Info.Live():
-		reason, instead = "its workers on Temporal execute it", "to stop it: flowrun cancel "+id+" --engine temporal"
-	}
-	return &ui.RefusedError{Reason: fmt.Sprintf("cannot %s run %s: %s; %s", verb, id, reason, instead)}
 }
 
 // continueRecorded resumes or retries a run that has been loaded.

@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -124,6 +126,9 @@ The service reloads definitions when they change. If the new version is invalid,
 service reports this and keeps using the last valid version. Active runs keep the version
 that they started with.
 
+With --engine all, the API also has the runs on Temporal (FLOWRUN_ENGINE and TEMPORAL_*): it
+lists and shows them, and takes answers and cancels for them. Their workers execute them.
+
 On the first SIGTERM or Ctrl-C, the service gives running steps the time of --drain to
 finish, then stops them. The next service resumes unfinished runs. On a second Ctrl-C at a
 terminal, the service stops the steps at once.`,
@@ -144,6 +149,7 @@ terminal, the service stops the steps at once.`,
 	fl.StringVar(&f.userHeader, "trust-user-header", "", "take the name of the user from this `header` of requests from this machine, which a proxy there sets")
 	c.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
 	f.ConsentFlags.Declare(c)
+	engines.Flag(env, c, engines.Default())
 	return c
 }
 
@@ -199,7 +205,9 @@ func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 		log := logger(env, f.logFormat)
 		at.sessions = users.OpenSessions(stateDir, func(err error) { log.Warn(err.Error()) })
-		return (&server{env: env, flags: f, store: s, listeners: at, log: log}).serve(ctx, web)
+		return withRemote(ctx, env, log, func(remote history.Store) error {
+			return (&server{env: env, flags: f, store: s, remote: remote, listeners: at, log: log}).serve(ctx, web)
+		})
 	})
 }
 

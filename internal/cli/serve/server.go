@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -34,6 +35,7 @@ type server struct {
 	env       *ui.Env
 	flags     serveFlags
 	store     ui.History
+	remote    history.Store // the runs of another engine; nil for none
 	listeners *listeners
 	log       *slog.Logger
 
@@ -162,7 +164,7 @@ func (s *server) makeService(ctx context.Context) (err error) {
 			return ui.ServiceErrorf("setting serve.tools: %q is not a valid pattern for tool names: %w", p, err)
 		}
 	}
-	s.service, err = service.New(ctx, service.Config{Served: served, Engine: s.engine, Store: s.store, Library: s.env.Library, Log: s.log,
+	s.service, err = service.New(ctx, service.Config{Served: served, Engine: s.engine, Store: s.store, Remote: s.remote, Library: s.env.Library, Log: s.log,
 		Changes: s.store.File().Changes, Writable: s.store.File().Writable, Waited: s.serviceMetrics.Waited, MayRetry: s.mayRetry,
 		Decide: s.flags.decide, Trusts: s.flags.Settings.Trust.Covers, IsTransient: timetable.IsTemporary, Trace: launch.InheritedTrace(), Ended: s.ended, NotStarted: s.notStarted, CutOff: s.cutOff})
 	return err

@@ -133,6 +133,9 @@ func (e *AwaitsAnswerError) Error() string {
 // is unknown what it would have done.
 var ErrNotStarted = errors.New("the run could not start, so there is nothing to resume; start a new run")
 
+// ErrOtherEngine reports that a run of another engine than this machine's cannot be resumed or retried.
+var ErrOtherEngine = errors.New("it is on Temporal, where a run that has ended is not continued")
+
 // ErrNoneSuits reports that there are runs, but none of them is one that the latest run could mean.
 var ErrNoneSuits = errors.New("the command is for none of the runs")
 

@@ -95,6 +95,8 @@ var table = []struct {
 		"", "cancel it or wait until it has ended", "wait until it has ended, or stop it with flowrun cancel"}},
 	{is(ErrNotStarted), Row{"never-began", ExitFailed, 409, AnswerNotRun,
 		"", "POST /api/v1/runs starts a new one", ""}},
+	{is(ErrOtherEngine), Row{"other-engine", ExitRefused, 409, AnswerNotRun,
+		"", "start its tool again where it was started", "to run its tool again: flowrun temporal run TOOL"}},
 	{is(history.ErrChanged), Row{"changed", ExitRefused, 409, AnswerNotRun,
 		"", "check the status of the run and try again", ""}},
 	{is(history.ErrRetried), Row{"retried", ExitRefused, 409, AnswerNotRun,

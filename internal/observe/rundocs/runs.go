@@ -34,7 +34,7 @@ type Run struct {
 	Tool       string            `json:"tool"`
 	RetryOf    string            `json:"retry_of,omitempty"`
 	Origin     string            `json:"origin,omitempty"`
-	Engine     string            `json:"engine,omitempty"` // temporal, in a list of runs of both engines
+	Engine     string            `json:"engine,omitempty"` // temporal, of a run there
 	Status     dag.Status        `json:"status"`
 	ExitCode   int               `json:"exit_code"`
 	Reason     string            `json:"reason,omitempty"`

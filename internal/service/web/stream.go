@@ -292,7 +292,7 @@ func (h eventHandlers) runEvents(w http.ResponseWriter, r *http.Request) error {
 		if err := f.history(r); err != nil {
 			return err
 		}
-		f.ended = info.Status.Settled()
+		f.ended, f.remote = info.Status.Settled(), info.Engine != ""
 		if f.ended && info.PID == 0 { // otherwise its owner is about to release it, or another has just resumed it
 			return f.end(info)
 		}
@@ -315,6 +315,7 @@ type follower struct {
 	at        uint64   // number of the last event sent
 	kind      dag.Kind // kind of that event
 	ended     bool     // the run had ended according to the Store
+	remote    bool     // the run is of another engine, whose events the feed does not have
 	updates   <-chan []*feed.Update
 }
 
@@ -363,8 +364,11 @@ func (f *follower) sendNew(updates []*feed.Update) (all bool, err error) {
 // that the stream ends.
 func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, err error) {
 	var soon <-chan time.Time
-	if f.ended || f.kind == dag.RunFinished { // the Store is about to record the end too
+	switch {
+	case f.ended || f.kind == dag.RunFinished: // the Store is about to record the end too
 		soon = time.After(f.streaming.pollInterval)
+	case f.remote:
+		soon = time.After(time.Second)
 	}
 	for {
 		select {

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrProtocol means that the other program does not serve its runs as this one expects.
-var ErrProtocol = errors.New("the program is of another release")
+var ErrProtocol = errors.New("the program that has the runs is of another release")
 
 // ErrEnded means that the other program has ended. It has said why.
 var ErrEnded = errors.New("the program that has the runs has ended")
