@@ -61,12 +61,14 @@ type reply struct {
 }
 
 // kinds are the errors that a reader of runs must be able to recognize.
-var kinds = map[string]error{"no-run": history.ErrNoRun, "answered": history.ErrAnswered}
+func kinds() map[string]error {
+	return map[string]error{"no-run": history.ErrNoRun, "answered": history.ErrAnswered}
+}
 
 // setError puts an error into a reply.
 func (r *reply) setError(err error) {
 	r.Error = err.Error()
-	for name, kind := range kinds {
+	for name, kind := range kinds() {
 		if errors.Is(err, kind) {
 			r.Kind = name
 		}
@@ -78,7 +80,7 @@ func (r *reply) err() error {
 	if r.Error == "" {
 		return nil
 	}
-	return &failure{r.Error, kinds[r.Kind]}
+	return &failure{r.Error, kinds()[r.Kind]}
 }
 
 // failure is an error of the server.
