@@ -26,15 +26,15 @@ import (
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
-// Answering is the answer that a person gives on the command line.
-type Answering struct {
+// answering is the answer that a person gives on the command line.
+type answering struct {
 	Approve bool
 	comment string
 	params  string // file with the values of the form
 }
 
 func approveCommand(env *ui.Env) *cobra.Command {
-	r := Answering{Approve: true}
+	r := answering{Approve: true}
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "approve RUN [STEP] [FIELD=value ...]",
@@ -54,17 +54,17 @@ with flowrun resume.`,
 		Example: `  flowrun approve latest
   flowrun approve 1m80y gate VERSION=1.4.2 --comment "tests are green"
   flowrun approve 1m80y 'deploy[eu]/gate'`,
-		Args:              SomeRun,
+		Args:              someRun,
 		RunE:              func(c *cobra.Command, args []string) error { return answerQuestion(env, c, args, r, f) },
-		ValidArgsFunction: CompleteQuestion(env),
+		ValidArgsFunction: completeQuestion(env),
 	}
-	r.Declare(c)
+	r.declare(c)
 	addRunFlags(c, &f)
 	return c
 }
 
 func rejectCommand(env *ui.Env) *cobra.Command {
-	var r Answering
+	var r answering
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "reject RUN [STEP]",
@@ -73,32 +73,32 @@ func rejectCommand(env *ui.Env) *cobra.Command {
 run, including its on-failure steps, unless the process that executes the run, or the
 service, continues it. The command exits with 0 even though the step fails.`,
 		Example:           `  flowrun reject latest gate --comment "wait for Monday"`,
-		Args:              SomeRun,
+		Args:              someRun,
 		RunE:              func(c *cobra.Command, args []string) error { return answerQuestion(env, c, args, r, f) },
-		ValidArgsFunction: CompleteQuestion(env),
+		ValidArgsFunction: completeQuestion(env),
 	}
-	r.Declare(c)
+	r.declare(c)
 	addRunFlags(c, &f)
 	return c
 }
 
-// Declare adds the flags of the answer to a command.
-func (r *Answering) Declare(c *cobra.Command) {
+// declare adds the flags of the answer to a command.
+func (r *answering) declare(c *cobra.Command) {
 	c.Flags().StringVar(&r.comment, "comment", "", "a `text` to record with the answer")
 	if r.Approve {
 		c.Flags().StringVar(&r.params, "params", "", "read the fields of the form from this JSON or YAML `file`; - is stdin")
 	}
 }
 
-// Answer returns the answer to a question. words are the fields of its form. If they are invalid, it prints
+// answer returns the answer to a question. words are the fields of its form. If they are invalid, it prints
 // the reasons.
-func (r *Answering) Answer(env *ui.Env, c *cobra.Command, q history.Question, words []string) (history.Answer, error) {
+func (r *answering) answer(env *ui.Env, c *cobra.Command, q history.Question, words []string) (history.Answer, error) {
 	values, err := formValues(env, c, q, words, *r)
 	return history.Answer{Step: q.Step, Wait: q.Wait, Approve: r.Approve, Comment: r.comment, Values: values, By: env.UserAndTerminal(), At: time.Now()}, err
 }
 
 // answerQuestion answers a question of a run, and continues the run if nobody else does.
-func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f runFlags) error {
+func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r answering, f runFlags) error {
 	if err := f.check(env, c); err != nil {
 		return err
 	}
@@ -107,12 +107,12 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f
 		if err != nil {
 			return err
 		}
-		q, words, err := FindQuestion(recorded, args[1:])
+		q, words, err := findQuestion(recorded, args[1:])
 		if err != nil {
 			return err
 		}
 		params, words := splitSecrets(recorded, q, words)
-		answer, err := r.Answer(env, c, q, words)
+		answer, err := r.answer(env, c, q, words)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f
 			env.Notef("note: %s", note)
 		}
 		if f.dryRun {
-			env.Notef("step %s of run %s would be %s", q.Step, recorded.Record.ID, r.Verb())
+			env.Notef("step %s of run %s would be %s", q.Step, recorded.Record.ID, r.verb())
 			return nil
 		}
 		if err := s.Answer(ctx, recorded.Record.ID, answer); err != nil {
@@ -130,7 +130,7 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f
 			return awaitTaken(ctx, env, s, recorded, q, r, ui.Verbose(f.Progress))
 		}
 		if ui.Verbose(f.Progress) {
-			env.Notef("%s step %s of run %s", r.Verb(), q.Step, recorded.Record.ID)
+			env.Notef("%s step %s of run %s", r.verb(), q.Step, recorded.Record.ID)
 		}
 		f.answered, f.rejected = dag.ID(q.Step), !r.Approve
 		for lost := true; lost; lost = lostRace(err) {
@@ -151,7 +151,7 @@ const takenTimeout = 10 * time.Second
 
 // awaitTaken waits until the workers of another engine, which then continue the run, have taken an answer. If tell is set, it
 // says that they have.
-func awaitTaken(ctx context.Context, env *ui.Env, s history.Store, p *engine.RecordedRun, q history.Question, r Answering, tell bool) error {
+func awaitTaken(ctx context.Context, env *ui.Env, s history.Store, p *engine.RecordedRun, q history.Question, r answering, tell bool) error {
 	for until := time.Now().Add(takenTimeout); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
 		if err := p.Refresh(ctx, s); err != nil {
 			return err
@@ -160,7 +160,7 @@ func awaitTaken(ctx context.Context, env *ui.Env, s history.Store, p *engine.Rec
 			if !tell {
 				return nil
 			}
-			env.Notef("%s step %s of run %s", r.Verb(), q.Step, p.Record.ID)
+			env.Notef("%s step %s of run %s", r.verb(), q.Step, p.Record.ID)
 			return nil
 		}
 	}
@@ -179,8 +179,8 @@ func lostRace(err error) bool {
 	return errors.Is(err, history.ErrLive) || errors.Is(err, history.ErrChanged)
 }
 
-// Verb returns what the answer did to the step.
-func (r *Answering) Verb() string {
+// verb returns what the answer did to the step.
+func (r *answering) verb() string {
 	if r.Approve {
 		return "approved"
 	}
@@ -195,8 +195,8 @@ func addResumeHint(p *engine.RecordedRun, err error) error {
 	return err
 }
 
-// FindQuestion returns the question that the arguments after the run name, and its field values.
-func FindQuestion(p *engine.RecordedRun, words []string) (q history.Question, values []string, err error) {
+// findQuestion returns the question that the arguments after the run name, and its field values.
+func findQuestion(p *engine.RecordedRun, words []string) (q history.Question, values []string, err error) {
 	step := ""
 	if len(words) > 0 && !strings.Contains(words[0], "=") {
 		step, words = words[0], words[1:]
@@ -256,7 +256,7 @@ func noQuestion(p *engine.RecordedRun, step string, open []history.Question) err
 }
 
 // formValues returns the validated values of the question's form.
-func formValues(env *ui.Env, c *cobra.Command, q history.Question, words []string, r Answering) (map[string]any, error) {
+func formValues(env *ui.Env, c *cobra.Command, q history.Question, words []string, r answering) (map[string]any, error) {
 	list, err := launch.ParseAssignments(c, words)
 	if err != nil {
 		return nil, err
@@ -380,9 +380,9 @@ func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s ui.Histor
 	})
 }
 
-// CompleteQuestion completes runs that wait for an answer, their waiting steps, and the fields of a
+// completeQuestion completes runs that wait for an answer, their waiting steps, and the fields of a
 // step's form.
-func CompleteQuestion(env *ui.Env) cobra.CompletionFunc {
+func completeQuestion(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) (words []string, _ cobra.ShellCompDirective) {
 		const none = cobra.ShellCompDirectiveNoFileComp
 		if len(args) == 0 {
@@ -401,7 +401,7 @@ func CompleteQuestion(env *ui.Env) cobra.CompletionFunc {
 					}
 				}
 			}
-			if q, _, err := FindQuestion(p, args[1:]); err == nil && c.Name() == "approve" {
+			if q, _, err := findQuestion(p, args[1:]); err == nil && c.Name() == "approve" {
 				words = append(words, fieldWords(q, prefix)...)
 			}
 			return nil

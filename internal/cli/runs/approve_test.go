@@ -59,7 +59,7 @@ func TestFindQuestion(t *testing.T) {
 		{answers: map[string]bool{"us": true, "eu": true, "end": false}, words: "end", problem: "step end of run RUN is not waiting for an answer; it failed (rejected at "},
 	} {
 		run := runOf(t, gates, c.answers)
-		q, left, err := FindQuestion(run, strings.Fields(c.words))
+		q, left, err := findQuestion(run, strings.Fields(c.words))
 		want := strings.ReplaceAll(c.problem, "RUN", run.Record.ID)
 		if err == nil && (c.problem != "" || q.Step != c.step || !cmp.Equal(left, c.left)) {
 			t.Errorf("%v %q: %s %q, want %s %q %s", c.answers, c.words, q.Step, left, c.step, c.left, want)
@@ -78,7 +78,7 @@ func TestFindQuestionTooLate(t *testing.T) {
 			e.Result.Wait.Until = time.Now().Add(-time.Minute)
 		}
 	}
-	_, _, err := FindQuestion(run, nil)
+	_, _, err := findQuestion(run, nil)
 	if want := "to continue the run: flowrun resume " + run.Record.ID; err == nil || !strings.HasPrefix(err.Error(), "too late: step gate waited for an answer until ") || !strings.HasSuffix(err.Error(), want) {
 		t.Error(err)
 	}
@@ -100,7 +100,7 @@ func TestSplitSecrets(t *testing.T) {
 
 // TestFormValues holds how words become the values of a form, and that all problems are printed together.
 func TestFormValues(t *testing.T) {
-	q, _, err := FindQuestion(runOf(t, gates, nil), []string{"eu"})
+	q, _, err := findQuestion(runOf(t, gates, nil), []string{"eu"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestFormValues(t *testing.T) {
 		var got map[string]any
 		var err error
 		_, stderr := printed(func(env *ui.Env) {
-			got, err = formValues(env, &cobra.Command{}, q, strings.Fields(c.words), Answering{Approve: true})
+			got, err = formValues(env, &cobra.Command{}, q, strings.Fields(c.words), answering{Approve: true})
 		})
 		if c.want != nil && (err != nil || fmt.Sprint(got) != fmt.Sprint(c.want)) {
 			t.Errorf("%s: %v, %v, want %v", c.words, got, err, c.want)
@@ -130,7 +130,7 @@ func TestFormValues(t *testing.T) {
 			t.Errorf("%s: %v, %s, want %s", c.words, err, stderr, c.stderr)
 		}
 	}
-	if _, err := formValues(silent(), &cobra.Command{}, q, []string{"REGION=eu"}, Answering{}); !errors.As(err, new(*ui.UsageError)) {
+	if _, err := formValues(silent(), &cobra.Command{}, q, []string{"REGION=eu"}, answering{}); !errors.As(err, new(*ui.UsageError)) {
 		t.Errorf("reject takes a field: %v", err)
 	}
 }

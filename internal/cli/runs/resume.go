@@ -49,7 +49,7 @@ parameters are not recorded, so give them again.`,
   flowrun resume 1m80y --rerun-interrupted
   flowrun resume latest --workspace ~/new/place
   flowrun resume latest --dry-run`,
-		Args: SomeRun,
+		Args: someRun,
 		RunE: func(c *cobra.Command, args []string) error {
 			return continueOrRetry(env, c, findrun.Resume, args, f, func(p *engine.RecordedRun, params map[string]any, yes bool) (*engine.Continuation, error) {
 				o.Params, o.RerunAsked = params, yes
@@ -84,7 +84,7 @@ command shows which steps will run.`,
 		Example: `  flowrun retry latest
   flowrun retry latest --from build
   flowrun retry 1m80y --only deploy/upload --with REGION=eu`,
-		Args: SomeRun,
+		Args: someRun,
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Only != "" && len(o.From) > 0 {
 				return ui.Usagef(c, "--only and --from cannot be combined: --only runs one step, --from also runs the steps downstream of it")
@@ -133,8 +133,8 @@ func addWorkspaceFlag(c *cobra.Command, f *runFlags) {
 	c.MarkFlagDirname("workspace")
 }
 
-// SomeRun is the argument check of commands that take a run, and more.
-func SomeRun(c *cobra.Command, args []string) error {
+// someRun is the argument check of commands that take a run, and more.
+func someRun(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return ui.Usagef(c, "missing argument: give the id of a run, a unique prefix of it, or %s", history.Latest)
 	}
