@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
@@ -23,6 +24,9 @@ var ErrEnded = errors.New("the program that has the runs has ended")
 
 var errNotHere = errors.New("runs of another engine are started and continued there")
 
+// idleAfter is how long the other program stays without a request. What it has fetched for runs goes with it.
+const idleAfter = 5 * time.Minute
+
 // Client implements history.Store for the runs of another program. It is safe for concurrent use.
 type Client struct {
 	start func() (io.ReadWriteCloser, error)
@@ -31,7 +35,8 @@ type Client struct {
 	conn *conn // nil before the first request, and after an error
 }
 
-// NewClient returns the runs of a program, which start starts when they are first needed, and again after it has ended.
+// NewClient returns the runs of a program, which start starts when they are first needed, and again after it has ended. It ends
+// when nothing has been asked for some minutes.
 func NewClient(start func() (io.ReadWriteCloser, error)) *Client { return &Client{start: start} }
 
 // Close ends the other program.
@@ -53,18 +58,16 @@ type conn struct {
 	encoder *json.Encoder
 	last    uint64                // number of a request
 	waiting map[uint64]chan reply // for their replies
+	idle    *time.Timer           // ends the program
+	retired bool                  // nothing is asked of it any more
 }
 
 // connect starts the program, or returns the connection to it.
 func (c *Client) connect() (*conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.conn != nil {
-		select {
-		case <-c.conn.ended:
-		default:
-			return c.conn, nil
-		}
+	if c.conn != nil && c.conn.use() {
+		return c.conn, nil
 	}
 	program, err := c.start()
 	if err != nil {
@@ -77,14 +80,43 @@ func (c *Client) connect() (*conn, error) {
 		program.Close()
 		return nil, ErrProtocol
 	}
+	n.idle = time.AfterFunc(idleAfter, n.retire)
 	go n.receive()
 	c.conn = n
 	return n, nil
 }
 
+// use reports whether requests can be sent. The program then stays for some minutes.
+func (n *conn) use() bool {
+	select {
+	case <-n.ended:
+		return false
+	default:
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.retired {
+		n.idle.Reset(idleAfter)
+	}
+	return !n.retired
+}
+
+// retire ends the program, unless it has a request to answer.
+func (n *conn) retire() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.waiting) > 0 {
+		n.idle.Reset(idleAfter)
+		return
+	}
+	n.retired = true
+	n.program.Close()
+}
+
 // receive passes on replies until no more come.
 func (n *conn) receive() {
 	defer n.program.Close()
+	defer n.idle.Stop()
 	defer close(n.ended)
 	for {
 		var r reply

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -166,6 +167,25 @@ func TestSlow(t *testing.T) {
 	if err := <-got; !errors.Is(err, why) {
 		t.Error(err)
 	}
+}
+
+// TestIdle: a program that is not asked for long is ended, and started again when it is.
+func TestIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, starts := served(t, history.NewMemory())
+		for _, c := range []struct {
+			pause time.Duration
+			want  int
+		}{{0, 1}, {idleAfter - time.Second, 1}, {idleAfter - time.Second, 1}, {idleAfter + time.Second, 2}, {0, 2}} {
+			time.Sleep(c.pause)
+			if _, err := client.Runs(t.Context(), history.Query{}); err != nil {
+				t.Error(err)
+			}
+			if n := starts(); n != c.want {
+				t.Errorf("after %s: started %d times, want %d", c.pause, n, c.want)
+			}
+		}
+	})
 }
 
 // closing counts how often a program was ended.
