@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/savedfile"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/expr"
@@ -38,6 +39,9 @@ type Runner struct {
 	HostChosen                     bool  // somebody other than the definition's author may choose the host
 }
 
+// Idempotent reports whether a second request has the same effect as one.
+func (r *Runner) Idempotent() bool { return r.Def.Idempotent() }
+
 // Reasons of failed steps.
 const (
 	ReasonRequest  = "http-request"  // no response, or none that can be used
@@ -50,7 +54,8 @@ type exchange struct {
 	frame   *call.Frame
 	step    dag.ID
 	request call.FetchRequest
-	saved   *savedFile // nil without save-as
+	saved   *savedfile.File // nil without save-as
+	keeps   bool            // the response goes to saved
 	log     log
 }
 
@@ -76,9 +81,9 @@ func (r *Runner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	res := dag.Result{Status: dag.Succeeded}
 	if err == nil {
 		x.log.received(answer, time.Since(began))
-		err = x.saved.publish()
+		err = x.publish()
 	} else {
-		x.saved.discard()
+		x.saved.Discard()
 	}
 	if err != nil {
 		x.log.line("! %v", err)
@@ -101,7 +106,7 @@ func (x *exchange) read(c *dag.Call, answer *call.FetchAnswer, res *dag.Result) 
 	if res.Outputs, err = x.frame.Session().Outputs(outputs(answer)); err != nil {
 		return err
 	}
-	if x.saved == nil || !x.saved.used {
+	if !x.keeps {
 		if res.Stdout, err = x.frame.Session().Text(c.Path, c.Attempt, string(answer.Body)); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ func TestWholeFiles(t *testing.T) {
 		"moveFolder": "a whole folder, which npm has filled",
 		"place":      "a whole folder of kept results",
 		"remove":     "a whole folder of kept results, which goes at once",
-		"publish":    "a response, which os.Root keeps below the folder that is permitted",
+		"Publish":    "a response or rows, which os.Root keeps below the folder that is permitted",
 		"replace":    "a whole folder of artifacts",
 		"CopyTo":     "a whole folder of copied artifacts",
 		"Withdraw":   "a whole folder of an artifact from another machine",
@@ -56,6 +56,7 @@ func TestConnections(t *testing.T) {
 	may := map[string]string{
 		"steps/egress/proxy.go":                 "the proxy of enforced steps: permissions, at each connection",
 		"internal/engine/steps/poller.go":       "steps that wait: permissions, at each connection",
+		"internal/engine/sqlstep/runner.go":     "steps that ask a database: permissions",
 		"internal/service/netclient/fetch.go":   "FetchRequest.Reach: permissions, or tools.webAllow",
 		"internal/service/netclient/status.go":  "StatusRequest.Reach: permissions",
 		"internal/engine/permission/network.go": "decides for ssh, whose client gets the address",
