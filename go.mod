@@ -38,7 +38,16 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/VictoriaMetrics/easyproto v1.2.0
+require (
+	github.com/VictoriaMetrics/easyproto v1.2.0
+	github.com/jackc/pgx/v5 v5.13.0
+	zombiezen.com/go/sqlite v1.4.2
+)
+
+require (
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+)
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect

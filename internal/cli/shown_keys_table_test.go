@@ -62,6 +62,9 @@ var shownKeys = map[string]shownKey{
 	"http.proxy":         {"http: {url: 'http://h.example/', proxy: 'http://MARK.example:1'}", ""},
 	"http.tls.ca":        {"http: {url: 'https://h.example/', tls: {ca: MARK}}", ""},
 	"http.tls.cert":      {"http: {url: 'https://h.example/', tls: {cert: MARK, key: x}}", ""},
+	"sql.url":            {"sql: {url: 'sqlite:MARK.db', query: select 1}", ""},
+	"sql.query":          {"sql: {url: 'sqlite:x.db', query: select MARK}", ""},
+	"sql.save-as":        {"sql: {url: 'sqlite:x.db', query: select 1, save-as: MARK}", ""},
 	"http.tls.key":       {"http: {url: 'https://h.example/', tls: {cert: x, key: MARK}}", ""},
 	"ssh.host":           {"bash: x, ssh: {host: MARK}", ""},
 	"ssh.user":           {"bash: x, ssh: {host: h, user: MARK}", ""},
@@ -150,6 +153,7 @@ var unshownKeys = map[string]string{
 	"http.auth":                   "is secret: it is masked",
 	"http.expect":                 "is about what a response means",
 	"http.redirects":              "is a limit",
+	"sql.format":                  "is how the result is written",
 	"ssh.key":                     "is secret",
 	"ssh.connect-timeout":         "is a limit",
 

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/netclient"
+	"github.com/flowrun/flowrun/internal/service/sqlclient"
 	"github.com/flowrun/flowrun/steps/egress"
 )
 
@@ -25,7 +26,7 @@ func EngineConfig(s history.Store, f ConsentFlags, parallel int) (config engine.
 			MaxFiles: int(f.Settings.Number("artifacts.max-files"))},
 		Enforce: Enforcement(f.Settings), AllowUnenforced: f.allowUnenforced}
 	config.Parallel = Parallel(f.Settings, parallel)
-	config.HTTP, config.Fetch, config.Egress = netclient.Status, netclient.Fetch, egress.Serve
+	config.HTTP, config.Fetch, config.Database, config.Egress = netclient.Status, netclient.Fetch, sqlclient.Open, egress.Serve
 	config.MayCall, config.AskModel = f.MayCall, AskModel(f.Settings)
 	if s != nil {
 		config.Store = s

@@ -215,6 +215,8 @@ func commandOf(p *engine.Plan, path string) string {
 		return "use-tool: " + b.Tool.S
 	case *tool.HTTP:
 		return b.MethodOrDefault() + " " + b.URL.S
+	case *tool.SQL:
+		return b.Text()
 	case *tool.JSCode:
 		return strings.TrimSpace(b.Code.S)
 	}

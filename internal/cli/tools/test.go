@@ -24,6 +24,7 @@ import (
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/netclient"
+	"github.com/flowrun/flowrun/internal/service/sqlclient"
 	"github.com/flowrun/flowrun/internal/service/tooltest"
 	"github.com/flowrun/flowrun/library"
 )
@@ -195,7 +196,7 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 		done = nil
 	}
 	outcomes, err := tooltest.Run(ctx, cases, tooltest.Options{Library: lib, Jobs: f.jobs, InPlace: f.inPlace, Offline: f.offline,
-		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: done, HTTP: netclient.Status, Fetch: netclient.Fetch, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
+		StopOnFailure: f.stopOnFailure, Force: sig.Force, Done: done, HTTP: netclient.Status, Fetch: netclient.Fetch, Database: sqlclient.Open, MayCall: rules.MayCall, JavaScript: env.JavaScript()})
 	if err != nil {
 		return err
 	}

@@ -26,11 +26,12 @@ type RunEnv struct {
 	AllowDash  bool           // all values of callers may begin with a dash
 	JavaScript *jsrun.Runtime // nil: see WithScripts
 
-	Vars    map[string]string                                         // Env by name
-	Fetch   func(context.Context, FetchRequest) (*FetchAnswer, error) // for scripts; nil for none
-	MayCall func([]plan.UsedTool) error                               // for scripts; nil allows all
-	Model   *Model                                                    // for scripts; nil for none
-	State   StateReader                                               // for previews; nil for none
+	Vars     map[string]string                                         // Env by name
+	Fetch    func(context.Context, FetchRequest) (*FetchAnswer, error) // for scripts; nil for none
+	Database func(context.Context, DatabaseRequest) (Database, error)  // for steps of kind sql; nil for none
+	MayCall  func([]plan.UsedTool) error                               // for scripts; nil allows all
+	Model    *Model                                                    // for scripts; nil for none
+	State    StateReader                                               // for previews; nil for none
 }
 
 // Filled fills every gap from the process and returns w.

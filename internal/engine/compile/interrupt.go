@@ -21,7 +21,7 @@ func interruption(def *tool.Definition, step *plan.Step, inherited plan.Interrup
 	if code := s.Script(); code != nil && (code.Role == tool.RolePre || code.Role == tool.RolePost) { // pre- and post-processing have no effects outside the script
 		return cmp.Or(own, plan.RetryWhenInterrupted)
 	}
-	if h, ok := s.Body.(*tool.HTTP); ok && h.Idempotent() {
+	if r, ok := step.Runner.(interface{ Idempotent() bool }); ok && r.Idempotent() { // a second time has the effect of one
 		return cmp.Or(own, wide, inherited, plan.RetryWhenInterrupted)
 	}
 	if step.UsesTool {

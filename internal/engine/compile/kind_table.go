@@ -37,6 +37,7 @@ var kinds = map[tool.Kind]kind{
 	tool.Waiting: waitKind{},
 	tool.Asking:  approveKind{},
 	tool.Request: httpKind{},
+	tool.Query:   sqlKind{},
 	tool.JS:      javaScriptKind{},
 	tool.Go:      goKind{},
 	tool.Program: programKind{},

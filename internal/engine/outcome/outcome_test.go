@@ -57,6 +57,7 @@ var inner = map[string]string{
 	"dotenv.Problems":         "an EnvironmentError",
 	"gostep.ExitError":        "the exit code of a step",
 	"jsworld.TooLong":         "a failed step",
+	"call.DatabaseError":      "the result of a step that asks a database",
 	"permission.DeniedError":  "what a script catches",
 	"value.ElementError":      "a problem with a parameter",
 	"value.JSONError":         "what is wrong with a text from outside",

@@ -32,6 +32,7 @@ const (
 	WorkInGo      = "a step in Go, because it runs inside this program"
 	WorkReading   = "a step in Go that only reads files" // see gostep.GoTool.Reads
 	WorkInRequest = "a request, because flowrun itself sends it"
+	WorkInQuery   = "a query, because flowrun itself sends it"
 	WorkInScript  = "a script, because it runs in a process of flowrun"
 )
 

@@ -67,6 +67,15 @@ func (t *Template) Sources() []Ref {
 // Static reports whether the template has no placeholders.
 func (t *Template) Static() bool { return t.static }
 
+// Parts returns the pieces of a Plain template t in their order, each as a template of its own: text without placeholders,
+// or exactly one placeholder.
+func Parts(t *Template) (parts []*Template) {
+	for i, p := range t.pieces {
+		parts = append(parts, &Template{shell: t.shell, pieces: t.pieces[i : i+1], static: p.placeholder == nil, markdown: t.markdown})
+	}
+	return parts
+}
+
 // LiteralText returns the text of the template without its placeholders, which are each a space.
 func (t *Template) LiteralText() string {
 	var b strings.Builder

@@ -70,9 +70,13 @@ func ForModels(def *tool.Definition) string {
 
 // networkUse returns what a step reaches the network with, "" for nothing.
 func networkUse(s *tool.Step) string {
-	switch s.Body.(type) {
+	switch b := s.Body.(type) {
 	case *tool.HTTP:
 		return "http"
+	case *tool.SQL:
+		if !strings.HasPrefix(b.URL.S, "sqlite:") {
+			return "sql"
+		}
 	}
 	return programIn(s, networkPrograms())
 }

@@ -17,13 +17,14 @@ const (
 	Waiting Kind = "wait"
 	Asking  Kind = "approve"
 	Request Kind = "http"
+	Query   Kind = "sql"
 	JS      Kind = "js"
 	Go      Kind = "go"      // only in tools registered from Go
 	Program Kind = "program" // only in tools that a discovery command listed
 )
 
 // Body is what a step does, with the settings that only this kind of step has: a *Command, *Commands, *ToolUse,
-// *StepGroup, *Wait, *Approve, *HTTP, *JSCode, *GoCode or *ProgramCall.
+// *StepGroup, *Wait, *Approve, *HTTP, *SQL, *JSCode, *GoCode or *ProgramCall.
 type Body interface {
 	Kind() Kind
 	// uncacheable says why results of such a step cannot be cached, and what to do instead. Both are "" if they can be
@@ -124,6 +125,7 @@ func (*StepGroup) Kind() Kind   { return Group }
 func (*Wait) Kind() Kind        { return Waiting }
 func (*Approve) Kind() Kind     { return Asking }
 func (*HTTP) Kind() Kind        { return Request }
+func (*SQL) Kind() Kind         { return Query }
 func (*JSCode) Kind() Kind      { return JS }
 func (*GoCode) Kind() Kind      { return Go }
 func (*ProgramCall) Kind() Kind { return Program }
@@ -151,6 +153,10 @@ func (*Approve) uncacheable() (why, hint string) {
 
 func (*HTTP) uncacheable() (why, hint string) {
 	return "cannot cache a request: flowrun does not know when the server would respond differently", "remove cache; to load a file only once, cache a command that uses curl"
+}
+
+func (*SQL) uncacheable() (why, hint string) {
+	return "cannot cache a query: flowrun does not know when the data changes", "remove cache"
 }
 
 func (*JSCode) uncacheable() (why, hint string) {

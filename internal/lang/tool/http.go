@@ -43,6 +43,9 @@ func (*HTTP) Outputs() []*DeclaredOutput {
 	return []*DeclaredOutput{{Name: "status", Type: "integer"}, {Name: "headers", Type: "object"}}
 }
 
+// Saved returns the path of the file for the body of the response, nil for none.
+func (h *HTTP) Saved() *Text { return h.SaveAs }
+
 // MethodOrDefault returns the method of the request.
 func (h *HTTP) MethodOrDefault() string {
 	switch {

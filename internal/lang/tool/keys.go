@@ -114,6 +114,7 @@ var stepObject = keytable.NewObject("a step", "A step: a command, a script, a re
 		keytable.Text("use-tool", "S1-040", "Tool that the step runs, by name or path.", func(s *Step, v Text) { bodyOf[ToolUse](s).Tool = v }).AsBody(),
 		keytable.Nested("wait", "", waitObject, "Waits for a time, a file, an address or a port.", bodyOf[Wait]).AsBody(),
 		httpField(),
+		sqlField(),
 		sshField(),
 		textOr("approve", "", approveObject, "Asks a person for approval before the run continues. A text is the question.", func(s *Step) *approveDraft {
 			return &approveDraft{Approve: bodyOf[Approve](s)}

@@ -31,7 +31,7 @@ var retryStatuses = []string{"failed", "timed-out"}
 // retryReasons are the reasons of such runs: those of the step that failed first.
 var retryReasons = []string{"exit", "timeout", "artifacts", "condition", "cpu-limit", "file-size-limit", "http-request", "http-response", "items",
 	"memory-limit", "output-limit", "output-too-large", "outputs", "panic", "process-limit", "repeat", "script", "script-lost", "script-memory", "script-timeout",
-	"service", "ssh-connection", "start-failed", "state", "state-conflict", "unanswered"}
+	"service", "sql", "ssh-connection", "start-failed", "state", "state-conflict", "unanswered"}
 
 // neverRetried returns why no run with that reason is retried, whatever retry-run names; "" for others.
 func neverRetried(reason string) string {

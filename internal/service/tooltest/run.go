@@ -35,6 +35,8 @@ type Options struct {
 	HTTP func(context.Context, steps.StatusRequest) (status int, err error)
 	// Fetch is flowrun.Config.Fetch.
 	Fetch func(context.Context, call.FetchRequest) (*call.FetchAnswer, error)
+	// Database is flowrun.Config.Database.
+	Database func(context.Context, call.DatabaseRequest) (call.Database, error)
 	// MayCall is flowrun.Config.MayCall.
 	MayCall func([]plan.UsedTool) error
 	// JavaScript is flowrun.Config.JavaScript.
@@ -53,7 +55,7 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 		return nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}
 	defer os.RemoveAll(root)
-	config := engine.Config{StateDir: filepath.Join(root, "state"), Pools: map[string]history.Pool{}, CacheDir: engine.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, MayCall: o.MayCall, JavaScript: o.JavaScript}
+	config := engine.Config{StateDir: filepath.Join(root, "state"), Pools: map[string]history.Pool{}, CacheDir: engine.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, Database: o.Database, MayCall: o.MayCall, JavaScript: o.JavaScript}
 	for _, c := range cases {
 		if c.Plan != nil {
 			maps.Copy(config.Pools, c.Plan.PoolsForTests()) // locks make tests wait for each other only, not for other runs

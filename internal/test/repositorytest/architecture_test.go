@@ -86,6 +86,8 @@ var libraries = map[string][]string{
 	"google.golang.org/protobuf":             {"metrics"},
 	"gopkg.in/yaml.v3":                       {"internal/lang/decode", "internal/lang/keytable", "internal/lang/rewrite", "internal/lang/schemaparams", "internal/lang/tool"},
 	"modernc.org/sqlite":                     {"internal/store/sqlite"},
+	"zombiezen.com/go/sqlite":                {"internal/service/sqlclient"},
+	"github.com/jackc/pgx/v5":                {"internal/service/sqlclient"},
 	"mvdan.cc/sh/v3":                         {"internal/lang/lostfailure", "internal/lang/quoting/sh"},
 }
 

@@ -85,8 +85,8 @@ func filesOf(s *plan.Step) (list []writtenFiles) {
 			texts = append(texts, *a.Path)
 		}
 	}
-	if h, ok := s.Def.Body.(*tool.HTTP); ok && h.SaveAs != nil {
-		texts = append(texts, tool.Text{S: cache.Literal(h.SaveAs.S), Pos: h.SaveAs.Pos})
+	if b, ok := s.Def.Body.(interface{ Saved() *tool.Text }); ok && b.Saved() != nil {
+		texts = append(texts, tool.Text{S: cache.Literal(b.Saved().S), Pos: b.Saved().Pos})
 	}
 	for _, at := range texts {
 		if isStatic(&at) && cache.CheckOutput(at.S) == nil {
