@@ -117,7 +117,7 @@ var variablesRead = []tableRow{
 	{"PATH", "the folders of programs; flowrun NAME runs flowrun-NAME from\none of them if there is no command NAME"},
 	{"TZ", "the time zone of times, and the default for schedules"},
 	{"TMPDIR", "the folder for temporary files, and the value of {TEMP}"},
-	{"FLOWRUN_ENGINE", "whose runs commands are about: local (default), temporal, or all;\n--engine overrides it"},
+	{"FLOWRUN_ENGINE", "whose runs are meant: local (default), temporal or all;\n--engine overrides it"},
 	{"FLOWRUN_TASK_QUEUE", "the task queue of flowrun-temporal; --task-queue overrides it"},
 	{"FLOWRUN_STORE", "the store of flowrun-temporal; --store overrides it"},
 	{"FLOWRUN_ENCRYPTION_KEYS", "the file with the keys of flowrun-temporal;\n--encryption-keys overrides it"},
