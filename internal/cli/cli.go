@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/author"
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/doctor"
 	"github.com/flowrun/flowrun/internal/cli/engines"
 	"github.com/flowrun/flowrun/internal/cli/models"
@@ -118,6 +119,9 @@ func rootCommand(env *ui.Env, web serve.Web, args []string) *cobra.Command {
 	}
 	if mcp, _, err := root.Find([]string{"mcp"}); err == nil {
 		mcp.AddCommand(append(servers.Commands(env), models.ServerCallCommand(env))...)
+	}
+	if env.Completing {
+		complete.Rest(root)
 	}
 	return root
 }

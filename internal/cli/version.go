@@ -15,10 +15,7 @@ func versionCommand(env *ui.Env) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := ui.OneOf(c, "output", output, []string{"text", "json"}); err != nil {
-				return err
-			}
+		RunE: func(*cobra.Command, []string) error {
 			if output == "json" {
 				return json.NewEncoder(env.Stdout).Encode(struct {
 					Schema string `json:"schema"`
@@ -29,6 +26,6 @@ func versionCommand(env *ui.Env) *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "text", "text|json")
+	ui.OutputFlag(c, &output, "text", "json")
 	return c
 }

@@ -58,6 +58,16 @@ func Run(env *ui.Env) cobra.CompletionFunc {
 	}
 }
 
+// Param completes a flag whose value is a parameter of the tool named on the line.
+func Param(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return Run(env)(c, args, prefix)
+	}
+}
+
 // completeParams completes the parameters of a tool that are not in given yet, or the value of the
 // parameter that prefix names.
 func completeParams(p *engine.Plan, given []string, prefix string) ([]string, cobra.ShellCompDirective) {

@@ -99,6 +99,7 @@ Press Ctrl-C three times within a second to stop the run. Without a terminal, or
 	fl.BoolVarP(&f.watch, "watch", "w", false, "run again when a definition, or a file that a cache depends on, changes")
 	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "with --watch, also watch the files that match this `pattern`, such as src/**/*.go")
 	fl.BoolVar(&f.trace, "trace-permissions", false, "run every step without enforcing permissions, and print the required-permissions that the run needs")
+	c.RegisterFlagCompletionFunc("param", complete.Param(env))
 	c.RegisterFlagCompletionFunc("until", complete.Step(env))
 	addRunFlags(c, &f)
 	return c

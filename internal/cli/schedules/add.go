@@ -78,6 +78,7 @@ tool fetch them with environment.secrets.`,
 	fl.StringVar(&p.ExceptFile, "except-file", "", "ignore scheduled times on the days in this `file`, which has one date or range a line")
 	fl.BoolVar(&p.SkipIfSuccessful, "skip-if-successful", false, "skip a scheduled time if the tool has succeeded since the previous one")
 	fl.BoolVar(&replace, "override", false, "replace the added schedule that has the same name")
+	c.RegisterFlagCompletionFunc("param", complete.Param(env))
 	c.RegisterFlagCompletionFunc("overlap", cobra.FixedCompletions(timetable.OverlapWords(), cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("catch-up", cobra.FixedCompletions(timetable.CatchUpWords(), cobra.ShellCompDirectiveNoFileComp))
 	return c

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,9 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 )
+
+// backfillModes are the values of --progress that many runs at once can have.
+var backfillModes = []string{"auto", "plain", "quiet", "none"}
 
 // backfillFlags are the flags of flowrun schedule backfill.
 type backfillFlags struct {
@@ -80,7 +84,8 @@ It exits with 1 if a run did not succeed.`,
 	fl.StringVar(&f.to, "to", "", "the end of the range, a `time` that is not part of it")
 	fl.IntVar(&f.parallel, "max-parallel", 1, "have at most `n` runs active at once")
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "list the times, without starting anything")
-	fl.StringVar(&f.Progress, "progress", "auto", "how to show progress on stderr; `mode` is auto|plain|quiet|none")
+	fl.StringVar(&f.Progress, "progress", "auto", "how to show progress on stderr; `mode` is "+strings.Join(backfillModes, "|"))
+	c.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(backfillModes, cobra.ShellCompDirectiveNoFileComp))
 	fl.BoolVar(&f.NoInput, "no-input", false, "ask no questions")
 	f.ConsentFlags.Declare(c)
 	ui.OutputFlag(c, &f.output, "text", "json")

@@ -74,8 +74,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 that the settings exclude, and those of a project that is not trusted, are listed as ignored.`,
 		Example: `  flowrun mcp list
   flowrun mcp list -o json`,
-		Args:              ui.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			list, err := listed(env)
 			if err != nil {

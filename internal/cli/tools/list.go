@@ -32,10 +32,9 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 	format, sort := "table", "name"
 	var all bool
 	c := &cobra.Command{
-		Use:               "list",
-		Short:             "List all available tools",
-		Args:              ui.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use:   "list",
+		Short: "List all available tools",
+		Args:  ui.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			scope, err := scopes.Choose(c, ui.AnyScope)
 			if err != nil {

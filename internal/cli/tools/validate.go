@@ -154,6 +154,7 @@ The command exits with 3 if a definition has an error.`,
 	fl.StringVar(&f.on, "on", "", "also report what is refused on this `engine`: temporal")
 	fl.IntVar(&f.limit, "limit", f.limit, "show at most `n` problems as text; 0 shows all, in each form")
 	fl.StringVarP(&f.output, "output", "o", f.output, "print in this `form`: text|json|github|sarif")
+	c.RegisterFlagCompletionFunc("on", cobra.FixedCompletions([]string{"temporal"}, cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(diagnosticForms, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

@@ -234,6 +234,13 @@ func (d *durationValue) String() string {
 	return time.Duration(*d).String()
 }
 
+// ValueNames returns what the help calls the value of each flag of a command, by the name of the flag.
+func ValueNames(c *cobra.Command) map[string]string {
+	names := map[string]string{}
+	c.Flags().VisitAll(func(f *pflag.Flag) { names[f.Name], _ = pflag.UnquoteUsage(f) })
+	return names
+}
+
 // OutputFlag adds --output, which takes one of forms; the first is the default. With any other
 // value, the command returns a usage error.
 func OutputFlag(c *cobra.Command, to *string, forms ...string) {

@@ -45,7 +45,7 @@ func (f *Scope) Options(what, any, byDefault string) Group {
 		line("user", "user scope (current user)", &f.user),
 		line("local", "local scope (current directory)", &f.local),
 		line(ui.AnyScope, "", &f.any),
-		{Left: "--scope SCOPE", Right: "Choose the scope by name: " + strings.Join(words, "|"), Target: &f.word, Words: ui.ScopeWords()},
+		{Left: "--scope SCOPE", Right: "Choose the scope by name: " + strings.Join(words, "|"), Target: &f.word, Words: words},
 	}}
 }
 
