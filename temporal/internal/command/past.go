@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -93,5 +94,5 @@ func (c *connection) read(ctx context.Context, env *ui.Env, f func(history.Store
 	}
 	defer l.Close()
 	env.Artifact = l.texts.Artifact
-	return f(remote.New(l.Client, l.converter, l.texts, env.Library, l.queue, func(err error) { env.Notef("%v", err) }))
+	return f(remote.New(l.Client, l.converter, l.texts, sync.OnceValue(env.Library), l.queue, func(err error) { env.Notef("%v", err) }))
 }
