@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
@@ -116,9 +115,6 @@ func misplaced(p sqltext.Place) (what, hint string) {
 	return "", ""
 }
 
-// sqlName matches what an author may list as a name or a word of SQL.
-var sqlName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
-
 // listsNames reports whether all references are parameters whose values the author lists, each a plain name.
 func (c *stepTexts) listsNames(refs []expr.Ref) bool {
 	return len(refs) > 0 && !slices.ContainsFunc(refs, func(r expr.Ref) bool {
@@ -127,6 +123,6 @@ func (c *stepTexts) listsNames(refs []expr.Ref) bool {
 			return true
 		}
 		list := c.definition.Parameters[i].Validation.Enum
-		return len(list) == 0 || slices.ContainsFunc(list, func(v tool.Value) bool { return !sqlName.MatchString(v.Spelling()) })
+		return len(list) == 0 || slices.ContainsFunc(list, func(v tool.Value) bool { return !sqltext.IsName(v.Spelling()) })
 	})
 }

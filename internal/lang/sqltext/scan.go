@@ -129,8 +129,8 @@ func (s *scanner) place(next string) Place {
 // nameClauses begin a list of names.
 var nameClauses = []string{"from", "join", "into", "order", "group", "table", "using"}
 
-// clauses begin a part of a statement.
-var clauses = append([]string{"select", "where", "set", "values", "having", "limit", "offset", "on", "returning", "window", "partition"}, nameClauses...)
+// valueClauses begin a part with values.
+var valueClauses = []string{"select", "where", "set", "values", "having", "limit", "offset", "on", "returning", "window", "partition"}
 
 // valueWords are the words that a value can follow.
 var valueWords = []string{"select", "distinct", "all", "any", "some", "where", "and", "or", "not", "in", "like", "ilike", "glob", "regexp", "match",
@@ -229,7 +229,7 @@ func (s *scanner) endWord() {
 		s.Verb = word
 	}
 	s.words = append(s.words, word)
-	if slices.Contains(clauses, word) && !(word == "from" && s.inCall(s.before)) {
+	if (slices.Contains(nameClauses, word) || slices.Contains(valueClauses, word)) && !(word == "from" && s.inCall(s.before)) {
 		*s.top() = frame{clause: word}
 	}
 	s.last, s.prior, s.before = "word", s.before, word
@@ -272,4 +272,15 @@ func dollarTag(rest string) string {
 // isWord reports whether a byte can be part of a word. A byte of a character beyond ASCII can.
 func isWord(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
+}
+
+// IsName reports whether a text can be put into a statement as a name or a word: identifiers of ASCII, with dots between
+// them.
+func IsName(text string) bool {
+	for part := range strings.SplitSeq(text, ".") {
+		if part == "" || part[0] >= '0' && part[0] <= '9' || strings.ContainsFunc(part, func(r rune) bool { return r >= 0x80 || !isWord(byte(r)) }) {
+			return false
+		}
+	}
+	return true
 }

@@ -119,3 +119,15 @@ func FuzzScan(f *testing.F) {
 		}
 	})
 }
+
+// TestIsName: what may become part of a statement.
+func TestIsName(t *testing.T) {
+	for text, want := range map[string]bool{
+		"name": true, "_a1": true, "public.users": true, "desc": true, "": false, ".": false, "a.": false, "1a": false, "a b": false, "a;b": false, "a-b": false,
+		`"a"`: false, "a'": false, "ä": false, "a\n": false, "a,b": false, "a(b)": false, "Ȃ": false,
+	} {
+		if got := sqltext.IsName(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}

@@ -76,6 +76,7 @@ var shapes = []shape{
 	{name: "fallbacks and retries", step: "{name: s$i, run: /bin/true, run-condition: 'false', error-handling: {retry: {attempts: 2}, fallback: 'true'}}"},
 	{name: "uses of one tool", step: "{name: s$i, use-tool: ./leaf.yaml, run-condition: 'false'}"},
 	{name: "scripts in JavaScript", step: "{name: s$i, js: 'return 1', run-condition: 'false'}"},
+	{name: "queries", step: "{name: s$i, sql: {url: 'sqlite:none.db', query: select 1}, run-condition: 'false'}"},
 	{name: "requests", step: "{name: s$i, http: {url: 'http://127.0.0.1:1/'}, run-condition: 'false'}"},
 	{name: "questions", step: "{name: s$i, approve: {prompt: 'Go on?'}, run-condition: 'false'}"},
 	{name: "commands for each system", step: "{name: s$i, commands: {default: echo}, run-condition: 'false'}"},
