@@ -100,9 +100,15 @@ func (k *Keeper) keepUnused(f *os.File) bool {
 
 // spareDescriptors are what the unused files of all runs may hold. They are not among those of the steps: the files of a run
 // that waits would stop the steps of other runs for good.
-var spareDescriptors = sync.OnceValue(func() *semaphore.Weighted {
-	return semaphore.NewWeighted(int64(proc.SpareDescriptors()))
-})
+func spareDescriptors() *semaphore.Weighted {
+	spare.Do(func() { spare.Weighted = semaphore.NewWeighted(int64(proc.SpareDescriptors())) })
+	return spare.Weighted
+}
+
+var spare struct {
+	sync.Once
+	*semaphore.Weighted
+}
 
 // closeUnused closes the files that are kept for reuse. The lock is held.
 func (k *Keeper) closeUnused() {

@@ -51,13 +51,20 @@ func link(f *os.File, path string) error {
 
 // ownDescriptors is the folder in which the kernel lists the open files of this process, -1 if it
 // cannot be opened. A path that starts there is followed in half the time.
-var ownDescriptors = sync.OnceValue(func() int {
-	fd, err := syscall.Open("/proc/self/fd", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return -1
-	}
-	return fd
-})
+func ownDescriptors() int {
+	own.Do(func() {
+		fd, err := syscall.Open("/proc/self/fd", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+		if own.fd = fd; err != nil {
+			own.fd = -1
+		}
+	})
+	return own.fd
+}
+
+var own struct {
+	sync.Once
+	fd int
+}
 
 // reopen opens the file a second time, for a process to print into. It does not use os.OpenFile,
 // which would try to add the file to the poller, twice for each step.

@@ -2,7 +2,6 @@ package output
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 
@@ -12,7 +11,12 @@ import (
 )
 
 // ErrLost is why the output of an earlier step cannot be read again, if it is not dag.ErrWithheld.
-var ErrLost = errors.New("its original text is no longer available")
+var ErrLost error = lostError{}
+
+// lostError is a type so that the package does nothing before main.
+type lostError struct{}
+
+func (lostError) Error() string { return "its original text is no longer available" }
 
 // Restore sets the Raw of an Output that was read from a journal to exactly the bytes that
 // references got from the step. limit is how many bytes they could read. A nil Output, of a step that
