@@ -51,5 +51,8 @@ func withoutPassword(address string) string {
 	if !ok {
 		return address
 	}
-	return strings.Replace(u.String(), ":"+url.UserPassword("", password).String()[1:]+"@", ":"+steps.Replacement+"@", 1)
+	return strings.Replace(u.String(), ":"+escaped(password)+"@", ":"+steps.Replacement+"@", 1)
 }
+
+// escaped returns a password as it is written in an address.
+func escaped(password string) string { return url.UserPassword("", password).String()[1:] }

@@ -1,11 +1,14 @@
 package sqlstep
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/engine/call"
 )
@@ -26,6 +29,35 @@ func newTable(format string, w io.Writer) table {
 	}
 	return &jsonTable{w: w, list: true}
 }
+
+// counted counts the rows of a table, and refuses texts that no format could keep.
+type counted struct {
+	table
+	names []string // of the columns; nil if the statement has none
+	n     int64
+}
+
+func (c *counted) Head(names []string) error {
+	c.names = names
+	return c.table.Head(names)
+}
+
+func (c *counted) Row(cells []call.Cell) error {
+	c.n++
+	for i, one := range cells {
+		if !utf8.ValidString(one.Text) {
+			return fmt.Errorf("column %s of row %d is not a text in UTF-8; select it in another form, such as hex(COLUMN) or encode(COLUMN, 'hex')", c.names[i], c.n)
+		}
+	}
+	return c.table.Row(cells)
+}
+
+// discard is the table of a statement whose rows nobody sees.
+type discard struct{}
+
+func (discard) Head([]string) error   { return nil }
+func (discard) Row([]call.Cell) error { return nil }
+func (discard) end() error            { return nil }
 
 // csvTable writes a line with the names, and one for each row. NULL is an empty field.
 type csvTable struct {
@@ -85,7 +117,7 @@ func (t *jsonTable) Row(cells []call.Cell) error {
 		case call.TextCell:
 			t.line = append(t.line, jsonText(c.Text)...)
 		default:
-			t.line = append(t.line, c.Text...)
+			t.line = appendLine(t.line, c.Text)
 		}
 	}
 	_, err := t.w.Write(append(append(t.line, '}'), t.after...))
@@ -102,6 +134,18 @@ func (t *jsonTable) end() error {
 	}
 	_, err := io.WriteString(t.w, end)
 	return err
+}
+
+// appendLine appends a value of JSON without line ends: a database can keep those of an object.
+func appendLine(line []byte, literal string) []byte {
+	if !strings.ContainsAny(literal, "\r\n") {
+		return append(line, literal...)
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, []byte(literal)) != nil {
+		return append(line, literal...)
+	}
+	return append(line, b.Bytes()...)
 }
 
 func jsonText(s string) string {

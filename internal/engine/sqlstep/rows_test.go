@@ -14,17 +14,18 @@ func TestFormats(t *testing.T) {
 	rows := [][]call.Cell{
 		{{Kind: call.LiteralCell, Text: "12345678901234567890.10"}, {Kind: call.TextCell, Text: "a \"b\"\n,c"}},
 		{{Kind: call.Null}, {Kind: call.LiteralCell, Text: `{"x": [1, 2]}`}},
+		{{Kind: call.Null}, {Kind: call.LiteralCell, Text: "{\n  \"x\": 1.50\n}"}},
 	}
 	for _, tt := range []struct {
 		format string
 		rows   [][]call.Cell
 		want   string
 	}{
-		{"json", rows, "[{\"id\":12345678901234567890.10,\"the name\":\"a \\\"b\\\"\\n,c\"},\n {\"id\":null,\"the name\":{\"x\": [1, 2]}}]\n"},
+		{"json", rows, "[{\"id\":12345678901234567890.10,\"the name\":\"a \\\"b\\\"\\n,c\"},\n {\"id\":null,\"the name\":{\"x\": [1, 2]}},\n {\"id\":null,\"the name\":{\"x\":1.50}}]\n"},
 		{"json", nil, "[]\n"},
-		{"jsonl", rows, "{\"id\":12345678901234567890.10,\"the name\":\"a \\\"b\\\"\\n,c\"}\n{\"id\":null,\"the name\":{\"x\": [1, 2]}}\n"},
+		{"jsonl", rows, "{\"id\":12345678901234567890.10,\"the name\":\"a \\\"b\\\"\\n,c\"}\n{\"id\":null,\"the name\":{\"x\": [1, 2]}}\n{\"id\":null,\"the name\":{\"x\":1.50}}\n"},
 		{"jsonl", nil, ""},
-		{"csv", rows, "id,the name\n12345678901234567890.10,\"a \"\"b\"\"\n,c\"\n,\"{\"\"x\"\": [1, 2]}\"\n"},
+		{"csv", rows, "id,the name\n12345678901234567890.10,\"a \"\"b\"\"\n,c\"\n,\"{\"\"x\"\": [1, 2]}\"\n,\"{\n  \"\"x\"\": 1.50\n}\"\n"},
 		{"csv", nil, "id,the name\n"},
 	} {
 		var b bytes.Buffer
@@ -43,6 +44,9 @@ func TestFormats(t *testing.T) {
 		if diff := cmp.Diff(tt.want, b.String()); diff != "" {
 			t.Errorf("%s of %d rows (-want +got):\n%s", tt.format, len(tt.rows), diff)
 		}
+	}
+	if err := (&counted{table: discard{}, names: []string{"a"}}).Row([]call.Cell{{Kind: call.TextCell, Text: "\xff"}}); err == nil {
+		t.Error("a text that is not UTF-8 has no form")
 	}
 	if err := newTable("json", new(bytes.Buffer)).Head([]string{"a", "b", "a"}); err == nil {
 		t.Error("an object has the same key twice")

@@ -190,7 +190,7 @@ func (s *session) runAll(ctx context.Context, db call.Database, queries []render
 		s.line("> %s", strings.TrimSpace(q.text('$')))
 		began := time.Now()
 		n, err := db.Execute(ctx, q.text, q.values, rows)
-		if err == nil && rows.columns {
+		if err == nil && rows.names != nil {
 			err = rows.end()
 		}
 		if err != nil {
@@ -204,30 +204,6 @@ func (s *session) runAll(ctx context.Context, db call.Database, queries []render
 	}
 	return changed, nil
 }
-
-// counted counts the rows of a table.
-type counted struct {
-	table
-	columns bool // the statement has some
-	n       int64
-}
-
-func (c *counted) Head(names []string) error {
-	c.columns = true
-	return c.table.Head(names)
-}
-
-func (c *counted) Row(cells []call.Cell) error {
-	c.n++
-	return c.table.Row(cells)
-}
-
-// discard is the table of a statement whose rows nobody sees.
-type discard struct{}
-
-func (discard) Head([]string) error   { return nil }
-func (discard) Row([]call.Cell) error { return nil }
-func (discard) end() error            { return nil }
 
 func (s *session) writer() io.Writer {
 	if s.saved != nil {
@@ -264,8 +240,10 @@ func (s *session) connect(ctx context.Context) (call.Database, error) {
 		return s.openFile(ctx, path)
 	}
 	if password, ok := u.User.Password(); ok {
-		if err := s.mask.Add(password); err != nil {
-			return nil, fmt.Errorf("cannot mask the password: %w", err)
+		for _, form := range []string{password, escaped(password)} {
+			if err := s.mask.Add(form); err != nil {
+				return nil, fmt.Errorf("cannot mask the password: %w", err)
+			}
 		}
 	}
 	s.frame.Session().ObserveURL(u)

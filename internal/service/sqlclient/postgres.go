@@ -31,7 +31,10 @@ func openPostgres(ctx context.Context, u *url.URL, dial pgconn.DialFunc) (call.D
 	config.Password, _ = u.User.Password() // never that of the environment or of a file
 	config.DialFunc = dial
 	config.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil } // dial looks it up, once
-	config.RuntimeParams["application_name"] = "flowrun"
+	config.RuntimeParams["client_encoding"] = "UTF8"
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "flowrun"
+	}
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler { // a timeout stops the statement on the server
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: patience}
 	}

@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"zombiezen.com/go/sqlite"
 
@@ -54,7 +52,7 @@ func (l *lite) Execute(ctx context.Context, sql call.Statement, values []any, ro
 	text := sql('?')
 	s, rest, err := l.conn.PrepareTransient(text)
 	if err != nil {
-		return 0, l.failed(ctx, err)
+		return 0, failure(err)
 	}
 	defer s.Finalize()
 	if sqltext.Scan([]string{text[len(text)-rest:]}).Verb != "" {
@@ -80,15 +78,13 @@ func (l *lite) Execute(ctx context.Context, sql call.Statement, values []any, ro
 	for {
 		more, err := s.Step()
 		if err != nil {
-			return 0, l.failed(ctx, err)
+			return 0, failure(err)
 		}
 		if !more {
 			return l.changes() - before, nil
 		}
 		for i := range cells {
-			if cells[i], err = column(s, i); err != nil {
-				return 0, call.DatabaseError{Err: fmt.Errorf("column %s: %w", names[i], err)}
-			}
+			cells[i] = column(s, i)
 		}
 		if err := rows.Row(cells); err != nil {
 			return 0, err
@@ -107,38 +103,31 @@ func (l *lite) changes() int64 {
 	return s.ColumnInt64(0)
 }
 
-func (l *lite) failed(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+// failure says what an error of SQLite means.
+func failure(err error) error {
 	code := sqlite.ErrCode(err).ToPrimary()
 	return call.DatabaseError{Err: err, Again: code == sqlite.ResultBusy || code == sqlite.ResultLocked,
 		NoTransaction: strings.Contains(err.Error(), "within a transaction")}
 }
 
-func column(s *sqlite.Stmt, i int) (call.Cell, error) {
+func column(s *sqlite.Stmt, i int) call.Cell {
 	switch s.ColumnType(i) {
 	case sqlite.TypeInteger:
-		return call.Cell{Kind: call.LiteralCell, Text: strconv.FormatInt(s.ColumnInt64(i), 10)}, nil
+		return call.Cell{Kind: call.LiteralCell, Text: strconv.FormatInt(s.ColumnInt64(i), 10)}
 	case sqlite.TypeFloat:
-		f := s.ColumnFloat(i)
-		if math.IsInf(f, 0) {
-			return call.Cell{Kind: call.TextCell, Text: strconv.FormatFloat(f, 'g', -1, 64)}, nil
+		b, err := json.Marshal(s.ColumnFloat(i))
+		if err != nil { // infinite
+			return call.Cell{Kind: call.TextCell, Text: strconv.FormatFloat(s.ColumnFloat(i), 'g', -1, 64)}
 		}
-		b, err := json.Marshal(f)
-		return call.Cell{Kind: call.LiteralCell, Text: string(b)}, err
+		return call.Cell{Kind: call.LiteralCell, Text: string(b)}
 	case sqlite.TypeText:
-		t := s.ColumnText(i)
-		if !utf8.ValidString(t) {
-			return call.Cell{}, errors.New("a text is not UTF-8; select hex(COLUMN)")
-		}
-		return call.Cell{Kind: call.TextCell, Text: t}, nil
+		return call.Cell{Kind: call.TextCell, Text: s.ColumnText(i)}
 	case sqlite.TypeBlob:
 		b := make([]byte, s.ColumnLen(i))
 		s.ColumnBytes(i, b)
-		return call.Cell{Kind: call.TextCell, Text: `\x` + hex.EncodeToString(b)}, nil
+		return call.Cell{Kind: call.TextCell, Text: `\x` + hex.EncodeToString(b)}
 	}
-	return call.Cell{}, nil
+	return call.Cell{}
 }
 
 // bind gives a parameter its value. A number that SQLite cannot hold exactly is bound as text.
