@@ -116,7 +116,7 @@ func TestWarnedPlaces(t *testing.T) {
 	}
 	out := s.run("validate", ".", "-o", "json")
 	for i, form := range forms {
-		if !strings.Contains(out.stdout, fmt.Sprintf("/w%d.yaml", i)) {
+		if !strings.Contains(out.stdout, fmt.Sprintf(`"w%d.yaml"`, i)) {
 			t.Errorf("no warning: %s", form)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/netclient"
+	"github.com/flowrun/flowrun/internal/service/sqlclient"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -31,6 +32,7 @@ var pathKeys = map[string]struct {
 	"wait.file":         {`wait: {file: "@"}, timeout: 300ms`, true},
 	"http.file":         {`http: {url: "URL", method: POST, file: "@"}`, true},
 	"http.save-as":      {`http: {url: "URL", save-as: "@"}`, true},
+	"sql.save-as":       {`sql: {url: "sqlite:x.db", query: "select 1 as [V=used] where 0", format: csv, save-as: "@"}`, true},
 	"output.file":       {`output: {mode: stream, stream-callback: file, file: "@"}, bash: echo V=used`, true},
 	"cache.inputs":      {`cache: {inputs: ["@"]}, bash: echo used`, true},
 }
@@ -55,7 +57,7 @@ func TestPathKeys(t *testing.T) {
 				t.Parallel()
 				b := newPathBed(t, kind, c.file)
 				step := strings.ReplaceAll(strings.ReplaceAll(c.step, "URL", echo.URL), "@", strings.ReplaceAll(kind, "ABS", b.work))
-				if key == "wait.file" || strings.HasPrefix(key, "http.s") || key == "output.file" || key == "cache.inputs" {
+				if key == "wait.file" || strings.HasSuffix(key, ".save-as") || key == "output.file" || key == "cache.inputs" {
 					b.effects(t, key, step)
 				} else if got := b.run(t, step); got != "used" {
 					t.Errorf("%s: %q", step, got)
@@ -177,7 +179,7 @@ func (b *pathBed) run(t *testing.T, step string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := engine.New(engine.Config{StateDir: b.state, Fetch: netclient.Fetch}).Run(t.Context(), p, nil, engine.WithRunEnv(engine.RunEnv{Workspace: b.work, Home: b.home}))
+	res, err := engine.New(engine.Config{StateDir: b.state, Fetch: netclient.Fetch, Database: sqlclient.Open}).Run(t.Context(), p, nil, engine.WithRunEnv(engine.RunEnv{Workspace: b.work, Home: b.home}))
 	if err != nil {
 		return err.Error()
 	}
