@@ -94,8 +94,8 @@ type Config struct {
 	// HTTP. A step is not retried after an error with a method Permanent() bool that returns true. If Fetch is nil,
 	// fetch fails in scripts, and so do these steps. It must be safe for concurrent use.
 	Fetch func(context.Context, call.FetchRequest) (*call.FetchAnswer, error)
-	// Database connects to a database for a step of kind sql. It is a function for the same reason as HTTP. If it is nil, such
-	// steps fail. It must be safe for concurrent use.
+	// Database connects to a database for a step of kind sql: Open of package steps/sqlclient. It is a function for the same
+	// reason as HTTP. If it is nil, such steps fail. It must be safe for concurrent use.
 	Database func(context.Context, call.DatabaseRequest) (call.Database, error)
 	// Egress serves the network of steps that may reach only some hosts, with a proxy, until stop is called. It is a
 	// function for the same reason as HTTP. If it is nil, tools with such steps are rejected. It must be safe for

@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/netclient"
-	"github.com/flowrun/flowrun/internal/service/sqlclient"
 	"github.com/flowrun/flowrun/steps/egress"
+	"github.com/flowrun/flowrun/steps/sqlclient"
 )
 
 // EngineConfig configures an engine from flags and settings. s is the history; nil means that the

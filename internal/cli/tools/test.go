@@ -24,9 +24,9 @@ import (
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/netclient"
-	"github.com/flowrun/flowrun/internal/service/sqlclient"
 	"github.com/flowrun/flowrun/internal/service/tooltest"
 	"github.com/flowrun/flowrun/library"
+	"github.com/flowrun/flowrun/steps/sqlclient"
 )
 
 // completeTest completes the tests of the tools named on the line, or of all tools if there are

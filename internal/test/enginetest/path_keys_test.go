@@ -16,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/netclient"
-	"github.com/flowrun/flowrun/internal/service/sqlclient"
 	"github.com/flowrun/flowrun/library"
+	"github.com/flowrun/flowrun/steps/sqlclient"
 )
 
 // pathKeys are steps whose key, given the path @, uses the file or folder of that name. The step prints "used" when it was

@@ -15,9 +15,9 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/runresult"
-	"github.com/flowrun/flowrun/internal/service/sqlclient"
 	"github.com/flowrun/flowrun/internal/test/pgtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/steps/sqlclient"
 )
 
 // runSQL runs a definition with the databases of the command line.

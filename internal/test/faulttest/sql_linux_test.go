@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/engine/call"
-	"github.com/flowrun/flowrun/internal/service/sqlclient"
 	"github.com/flowrun/flowrun/internal/test/pgtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/steps/sqlclient"
 )
 
 // paying changes two tables in one transaction, with some time between the changes.

@@ -33,7 +33,7 @@ var folders = []folder{
 	{"lang", []string{"internal/lang", "library"}, []string{"os"}},
 	{"store", []string{"internal/store", "history"}, []string{"os", "dag", "lang"}},
 	{"js", []string{"internal/js", "hooks"}, []string{"os", "lang"}},
-	{"engine", []string{"internal/engine", "steps/egress"}, []string{"os", "dag", "lang", "store", "js"}},
+	{"engine", []string{"internal/engine", "steps/egress", "steps/sqlclient"}, []string{"os", "dag", "lang", "store", "js"}},
 	{"flowrun", []string{"", "tool", "expr", "steps"}, []string{"os", "dag", "lang", "store", "js", "engine"}},
 	{"observe", []string{"internal/observe", "metrics"}, []string{"os", "dag", "lang", "store", "engine"}},
 	{"screen", []string{"internal/screen"}, []string{"dag", "lang", "engine"}},
@@ -86,8 +86,8 @@ var libraries = map[string][]string{
 	"google.golang.org/protobuf":             {"metrics"},
 	"gopkg.in/yaml.v3":                       {"internal/lang/decode", "internal/lang/keytable", "internal/lang/rewrite", "internal/lang/schemaparams", "internal/lang/tool"},
 	"modernc.org/sqlite":                     {"internal/store/sqlite"},
-	"zombiezen.com/go/sqlite":                {"internal/service/sqlclient"},
-	"github.com/jackc/pgx/v5":                {"internal/service/sqlclient"},
+	"zombiezen.com/go/sqlite":                {"steps/sqlclient"},
+	"github.com/jackc/pgx/v5":                {"steps/sqlclient"},
 	"mvdan.cc/sh/v3":                         {"internal/lang/lostfailure", "internal/lang/quoting/sh"},
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/internal/engine/call"
-	"github.com/flowrun/flowrun/internal/service/sqlclient"
 	"github.com/flowrun/flowrun/internal/test/pgtest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
+	"github.com/flowrun/flowrun/steps/sqlclient"
 )
 
 // database opens connections to one database.
