@@ -91,18 +91,21 @@ func addEdges(after []dag.ID, edges []edge) []dag.ID {
 	if len(edges) == 0 {
 		return after
 	}
-	after = slices.Grow(slices.Clip(after), len(edges))
 	has := make(map[dag.ID]bool, len(after)+len(edges))
 	for _, id := range after {
 		has[id] = true
 	}
+	var more []dag.ID
 	for _, e := range edges {
 		if id := dag.ID(e.to); !has[id] {
 			has[id] = true
-			after = append(after, id)
+			more = append(more, id)
 		}
 	}
-	return slices.Clip(after)
+	if len(more) == 0 {
+		return after
+	}
+	return slices.Clip(slices.Concat(after, more)) // not larger than what a plan keeps
 }
 
 // joined returns at most one ID that represents all of ids, and the join in front of the step name if it needs one. An
