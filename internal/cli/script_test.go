@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
@@ -24,6 +25,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/test/collectortest"
 	"github.com/flowrun/flowrun/internal/test/mailtest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/internal/test/schematest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -66,8 +68,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scripts returns the scripts of testdata. In the small size a script about a detail is left out: history-prune, where there
-// is a script history.
+// scripts returns the scripts of testdata whose programs are installed. In the small size a script about a detail is left
+// out: history-prune, where there is a script history.
 func scripts(t *testing.T) (list []string) {
 	all, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(all) == 0 {
@@ -75,11 +77,29 @@ func scripts(t *testing.T) (list []string) {
 	}
 	for _, file := range all {
 		subject, _, detail := strings.Cut(strings.TrimSuffix(file, ".txtar"), "-")
-		if sizetest.Chosen() > sizetest.Small || !detail || !slices.Contains(all, subject+".txtar") {
+		if (sizetest.Chosen() > sizetest.Small || !detail || !slices.Contains(all, subject+".txtar")) && canRun(t, file) {
 			list = append(list, file)
 		}
 	}
 	return list
+}
+
+// used matches a program that a script runs and a machine may lack.
+var used = regexp.MustCompile(`(?:exec |\| ?|\$\()(jq|python3)\b`)
+
+// canRun reports whether the programs that a script uses are installed, and skips it otherwise.
+func canRun(t *testing.T, file string) bool {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range used.FindAllSubmatch(text, -1) {
+		if _, err := exec.LookPath(string(m[1])); err != nil {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { needtest.Program(t, string(m[1])) })
+			return false
+		}
+	}
+	return true
 }
 
 // receiver answers GET /FILE with that file, where there is one, else with 503. What is
