@@ -16,11 +16,7 @@ type httpKind struct{}
 func (httpKind) traits() traits { return traits{} }
 
 func (httpKind) compile(c *stepCompiler, s *plan.Step) {
-	c.reportInertKeys("a step that sends a request", "use the keys of http", "output.buffer-limit", "artifacts")
-	if list := c.step.Artifacts; len(list) > 0 {
-		c.noEffect(list[0].Pos, "artifacts", "artifacts has no effect on a step that sends a request",
-			"save the response with save-as, and add artifacts to a step with a command that runs after it")
-	}
+	c.reportKeysOfCommands("a step that sends a request", "use the keys of http", "the response")
 	h := c.step.Body.(*tool.HTTP)
 	r := &httpstep.Runner{Def: h, Limit: c.step.Output.BufferLimit}
 	s.Runner, s.OwnWork = r, plan.WorkInRequest

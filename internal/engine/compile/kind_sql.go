@@ -17,11 +17,7 @@ type sqlKind struct{}
 func (sqlKind) traits() traits { return traits{} }
 
 func (sqlKind) compile(c *stepCompiler, s *plan.Step) {
-	c.reportInertKeys("a step that asks a database", "use the keys of sql", "output.buffer-limit", "artifacts")
-	if list := c.step.Artifacts; len(list) > 0 {
-		c.noEffect(list[0].Pos, "artifacts", "artifacts has no effect on a step that asks a database",
-			"save the rows with save-as, and add artifacts to a step with a command that runs after it")
-	}
+	c.reportKeysOfCommands("a step that asks a database", "use the keys of sql", "the rows")
 	q := c.step.Body.(*tool.SQL)
 	r := &sqlstep.Runner{Def: q, Limit: c.step.Output.BufferLimit, URL: c.text(&q.URL, "sql.url", expr.Plain), SaveAs: c.text(q.SaveAs, "sql.save-as", expr.Plain)}
 	s.Runner, s.OwnWork = r, plan.WorkInQuery
@@ -102,7 +98,7 @@ func compileQuery(c *stepTexts, at tool.Text, key string, t *expr.Template) sqls
 func misplaced(p sqltext.Place) (what, hint string) {
 	switch p {
 	case sqltext.Name:
-		return "is in the place of a name or a word of SQL, which cannot be a parameter of the statement", "write the name as fixed text, or give the parameter an enum of the possible names; a value in parentheses is always a value"
+		return "is in the place of a name or a word of SQL, which cannot be a parameter of the statement", "write the name as fixed text, or give the parameter an enum of the possible names; where a value belongs, put it in parentheses to say so"
 	case sqltext.InText:
 		return "is in quotes, where it would be the text of the placeholder", "take the quotes away: the value is a parameter of the statement; join texts with ||"
 	case sqltext.InName:

@@ -32,6 +32,16 @@ func (c *stepTexts) reportInertKeys(on, hint string, works ...string) {
 	}
 }
 
+// reportKeysOfCommands reports the keys of commands on a step that flowrun itself carries out and whose answer save-as can
+// keep. on and hint are as in reportInertKeys; answer is what the step gets.
+func (c *stepTexts) reportKeysOfCommands(on, hint, answer string) {
+	c.reportInertKeys(on, hint, "output.buffer-limit", "artifacts")
+	if list := c.step.Artifacts; len(list) > 0 {
+		c.noEffect(list[0].Pos, "artifacts", "artifacts has no effect on "+on,
+			"save "+answer+" with save-as, and add artifacts to a step with a command that runs after it")
+	}
+}
+
 // commandKeys returns the keys of a step that only a command can use, with their positions.
 func commandKeys(s *tool.Step) map[string]tool.Pos {
 	keys := map[string]tool.Pos{}
